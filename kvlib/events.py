@@ -1,0 +1,104 @@
+"""The event log: everything that happens to the memory, in order, in one JSON form.
+
+Figures, the machine in the page and the tests read this log and nothing else.
+"""
+
+import json
+
+from kvlib.errors import BadEvents
+
+VERSION = 1
+
+# What each kind of event carries. `seq` is a sequence's id, `index` the number of a logical block, `count` the
+# reference count after the event.
+KINDS: dict[str, dict[str, type]] = {
+    "allocate": {"seq": str, "index": int, "block": int},  # a table entry gets a block of its own
+    "share": {
+        "seq": str,
+        "index": int,
+        "block": int,
+        "count": int,
+        "filled": int,
+    },  # an entry names a filled block
+    "copy": {"seq": str, "index": int, "source": int, "target": int},  # copy-on-write
+    "write": {"seq": str, "start": int, "stop": int},  # positions start to stop - 1 get their keys and values
+    "free": {"seq": str, "block": int, "count": int},  # a table entry lets its block go
+    "evict": {"block": int},  # a cached block loses its contents because it is handed out
+    "preempt": {"seq": str, "how": str},  # the scheduler takes a running sequence's memory away
+    "finish": {"seq": str, "reason": str},  # the sequence has ended
+}
+
+
+class EventLog:
+    """Events in the order they happened, each a dict with `step`, `kind` and the fields of its kind.
+
+    `num_blocks` (without the null block) and `block_size` (tokens) are those of the memory, `texts[seq]` holds one
+    piece of text for each position of a sequence, as far as it is known.
+    """
+
+    def __init__(self) -> None:
+        self.num_blocks = 0
+        self.block_size = 0
+        self.step = 0
+        self.texts: dict[str, list[str]] = {}
+        self.events: list[dict] = []
+
+    def open(self, num_blocks: int, block_size: int) -> None:
+        """Say which memory this log is of. Raises BadEvents if it already holds the events of another."""
+        if self.events:
+            raise BadEvents(f"the log already holds {len(self.events)} events of another memory; give a new EventLog()")
+        self.num_blocks = num_blocks
+        self.block_size = block_size
+
+    def add(self, kind: str, **fields: object) -> None:
+        """Append one event of the current step. `fields` are those of KINDS[kind]."""
+        self.events.append({"step": self.step, "kind": kind, **fields})
+
+    def say(self, seq: str, pieces: list[str]) -> None:
+        """Add the text of the next tokens of `seq`, one piece a token."""
+        self.texts.setdefault(seq, []).extend(pieces)
+
+    def next_step(self) -> None:
+        """One more iteration of the scheduler begins."""
+        self.step += 1
+
+    def to_json(self) -> str:
+        """The whole log as one JSON object; `from_json` gives an equal log back."""
+        header = {"version": VERSION, "num_blocks": self.num_blocks, "block_size": self.block_size}
+        return json.dumps({**header, "texts": self.texts, "events": self.events})
+
+    @classmethod
+    def from_json(cls, text: str) -> "EventLog":
+        """Read a log. Raises BadEvents, naming the event, if it is cut short, of another version or malformed."""
+        try:
+            data = json.loads(text)
+        except ValueError as error:
+            raise BadEvents(f"the log is not whole JSON ({error}); it may be cut short: write it again") from None
+        version = data.get("version") if isinstance(data, dict) else None
+        if version != VERSION:
+            raise BadEvents(f"the log has version {version!r}, this kvlib reads version {VERSION}; record it again")
+        log = cls()
+        log.open(_field(data, "num_blocks", int, "the log"), _field(data, "block_size", int, "the log"))
+        log.texts = _field(data, "texts", dict, "the log")
+        for number, event in enumerate(_field(data, "events", list, "the log")):
+            _check_event(event, f"event {number}")
+            log.events.append(event)
+        log.step = log.events[-1]["step"] if log.events else 0
+        return log
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+
+def _check_event(event: object, name: str) -> None:
+    if not isinstance(event, dict) or event.get("kind") not in KINDS:
+        raise BadEvents(f"{name} is {event!r}; an event is an object whose kind is one of {sorted(KINDS)}")
+    for field, kind in {"step": int, **KINDS[event["kind"]]}.items():
+        _field(event, field, kind, f"{name} ({event['kind']})")
+
+
+def _field(data: dict, field: str, kind: type, name: str):  # type: ignore[no-untyped-def]
+    value = data.get(field)
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise BadEvents(f"{name} has {field} = {value!r}; expected a value of type {kind.__name__}")
+    return value
