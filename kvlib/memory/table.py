@@ -1,0 +1,37 @@
+"""The block table of one sequence: from a token's position to the slot that holds its key and value."""
+
+
+class BlockTable:
+    """Logical block i of the sequence lies in physical block `blocks[i]`; all but the last are full.
+
+    `num_tokens` tokens are stored. Position p is found in slot
+    `blocks[p // block_size] * block_size + p % block_size`, counted in tokens from the start of the memory
+    (PagedAttention paper, section 4.2 and figure 6).
+    """
+
+    __slots__ = ("block_size", "blocks", "num_tokens")
+
+    def __init__(self, block_size: int, blocks: list[int], num_tokens: int) -> None:
+        self.block_size = block_size
+        self.blocks = blocks
+        self.num_tokens = num_tokens
+
+    @property
+    def room(self) -> int:
+        """Empty slots in the last block, 0 to block_size - 1 tokens."""
+        return len(self.blocks) * self.block_size - self.num_tokens
+
+    def slots(self, start: int, stop: int) -> list[int]:
+        """The slot mapping: the slots of positions start to stop - 1."""
+        size = self.block_size
+        return [self.blocks[position // size] * size + position % size for position in range(start, stop)]
+
+    def entries(self) -> list[tuple[int, int]]:
+        """(physical block, filled slots) of each logical block, as the paper's figures draw a table."""
+        filled = [self.block_size] * len(self.blocks)
+        if filled:
+            filled[-1] -= self.room
+        return list(zip(self.blocks, filled))
+
+    def __repr__(self) -> str:
+        return f"BlockTable({self.num_tokens} tokens in blocks {self.blocks} of {self.block_size})"

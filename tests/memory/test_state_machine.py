@@ -1,0 +1,180 @@
+"""The block manager against a model so naive that it cannot be wrong: it remembers every token of every sequence.
+
+The invariants are those that block managers elsewhere were reported to break. KVBOOK_EXAMPLES sets how many
+runs are tried; the default is what the test command uses.
+"""
+
+import os
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
+
+from kvlib.errors import OutOfBlocks, RequestTooLarge, UnknownSequence
+from kvlib.events import EventLog
+from kvlib.memory import NULL_BLOCK, RecordedBlockManager
+from kvlib.show.board import Board
+
+tokens = st.lists(st.integers(0, 1), min_size=1, max_size=14)  # two symbols, so that beginnings are often equal
+
+
+class Memory(RuleBasedStateMachine):
+    sequences = Bundle("sequences")
+
+    @initialize(num_blocks=st.integers(1, 9), block_size=st.integers(1, 4), watermark=st.sampled_from([0.0, 0.3]))
+    def start(self, num_blocks, block_size, watermark):
+        self.log = EventLog()
+        self.manager = RecordedBlockManager(num_blocks, block_size, self.log, watermark=watermark)
+        self.board, self.num_seen = Board(self.log), 0
+        self.texts = {}  # sequence -> its tokens
+        self.slots = {}  # slot -> the token written there last
+        self.computed = set()  # keys that were published
+        self.next_id = 0
+
+    def keys_of(self, text):
+        size = self.manager.block_size
+        return [tuple(text[: end + size]) for end in range(0, len(text) - size + 1, size)]
+
+    def write(self, seq, start):
+        slots = self.manager.table(seq).slots(start, len(self.texts[seq]))
+        self.slots.update(zip(slots, self.texts[seq][start:]))
+
+    def snapshot(self):
+        pool = self.manager.pool
+        tables = {seq: (list(t.blocks), t.num_tokens) for seq, t in self.manager._tables.items()}
+        return tables, list(pool.ref_counts), list(pool.keys), list(pool._free), list(pool._cached)
+
+    def new_id(self):
+        self.next_id += 1
+        return f"s{self.next_id}"
+
+    @rule(target=sequences, text=tokens, cached=st.booleans())
+    def admit(self, text, cached):
+        seq, before = self.new_id(), self.snapshot()
+        keys = self.keys_of(text) if cached else []
+        possible = self.manager.can_admit(len(text), keys)
+        try:
+            num_cached = self.manager.admit(seq, len(text), keys)
+        except RequestTooLarge:
+            assert self.manager.blocks_for(len(text)) > self.manager.pool.num_blocks
+            assert self.snapshot() == before
+            return multiple()
+        except OutOfBlocks:
+            assert not possible
+            assert self.snapshot() == before
+            return multiple()
+        assert possible
+        assert num_cached < len(text)
+        assert num_cached % self.manager.block_size == 0
+        assert cached or num_cached == 0
+        self.texts[seq] = list(text)
+        self.write(seq, num_cached)
+        if cached:
+            self.manager.publish(seq, keys)
+            self.computed.update(keys)
+        return seq
+
+    @rule(seq=sequences, more=tokens)
+    def append(self, seq, more):
+        before = self.snapshot()
+        try:
+            copy = self.manager.append(seq, len(more))
+        except OutOfBlocks:
+            assert self.snapshot() == before
+            return
+        size = self.manager.block_size
+        if copy:
+            source, target = copy
+            self.slots.update({target * size + i: self.slots.get(source * size + i) for i in range(size)})
+        start = len(self.texts[seq])
+        self.texts[seq] += more
+        self.write(seq, start)
+
+    @rule(target=sequences, parent=sequences)
+    def fork(self, parent):
+        child = self.new_id()
+        self.manager.fork(parent, child)
+        self.texts[child] = list(self.texts[parent])
+        return child
+
+    @rule(seq=sequences)
+    def publish(self, seq):
+        keys = self.keys_of(self.texts[seq])
+        self.manager.publish(seq, keys)
+        self.computed.update(keys)
+
+    @rule(seq=consumes(sequences))
+    def free(self, seq):
+        self.manager.free(seq)
+        del self.texts[seq]
+        with pytest.raises(UnknownSequence):
+            self.manager.free(seq)
+
+    @invariant()
+    def every_block_is_in_exactly_one_state(self):
+        pool = self.manager.pool
+        used = {block for block in range(1, pool.num_blocks + 1) if pool.ref_counts[block]}
+        states = [*pool._free, *pool._cached, *used]
+        assert sorted(states) == list(range(1, pool.num_blocks + 1))
+        assert NULL_BLOCK not in states
+        assert pool.num_free == pool.num_blocks - len(used)
+
+    @invariant()
+    def a_count_is_the_number_of_entries_that_name_the_block(self):
+        pool = self.manager.pool
+        named = [block for seq in self.texts for block in self.manager.table(seq).blocks]
+        assert pool.ref_counts == [named.count(block) for block in range(pool.num_blocks + 1)]
+        assert all(pool.keys[block] is None for block in pool._free)
+        assert all(pool.keys[block] is not None for block in pool._cached)
+
+    @invariant()
+    def reading_through_the_table_gives_the_sequence_back(self):
+        for seq, text in self.texts.items():
+            table = self.manager.table(seq)
+            assert [self.slots[slot] for slot in table.slots(0, table.num_tokens)] == text
+            assert len(table.blocks) == self.manager.blocks_for(len(text))
+
+    @invariant()
+    def a_key_stands_for_what_its_block_holds(self):
+        pool, size = self.manager.pool, self.manager.block_size
+        for block in range(1, pool.num_blocks + 1):
+            if (key := pool.keys[block]) is not None:
+                assert key in self.computed
+                assert [self.slots[block * size + i] for i in range(size)] == list(key[-size:])
+                assert pool.find(key) is not None
+        for key in self.computed:
+            found = pool.find(key)
+            assert found is None or pool.keys[found] == key
+
+    @invariant()
+    def what_a_cached_block_continues_is_evicted_after_it(self):
+        pool = self.manager.pool
+        queue = list(pool._cached)
+        for place, block in enumerate(queue):
+            parent = pool.keys[block][: -self.manager.block_size]
+            holders = [b for b in range(1, pool.num_blocks + 1) if pool.keys[b] == parent]
+            assert not parent or any(pool.ref_counts[b] or b in queue[place:] for b in holders)
+
+    @invariant()
+    def the_events_tell_the_same_story(self):
+        for number, event in enumerate(self.log.events[self.num_seen :], self.num_seen):
+            self.board.apply(event, number)
+        self.num_seen = len(self.log)
+        assert self.board.counts == self.manager.pool.ref_counts
+        told = {seq: (table.blocks, table.num_tokens) for seq, table in self.board.tables.items()}
+        assert told == self.snapshot()[0]
+
+    def teardown(self):
+        if not hasattr(self, "manager"):
+            return
+        for seq in list(self.texts):
+            self.manager.free(seq)
+        assert self.manager.num_free_blocks == self.manager.pool.num_blocks
+        assert EventLog.from_json(self.log.to_json()).events == self.log.events
+
+
+TestMemory = Memory.TestCase
+TestMemory.settings = settings(
+    max_examples=int(os.environ.get("KVBOOK_EXAMPLES", "500")), stateful_step_count=30, deadline=None
+)

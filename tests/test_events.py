@@ -1,0 +1,91 @@
+import json
+
+import pytest
+
+from kvlib.errors import BadEvents
+from kvlib.events import EventLog
+from kvlib.memory import BlockManager, RecordedBlockManager
+
+
+def small_log():
+    log = EventLog()
+    manager = RecordedBlockManager(4, 4, log)
+    manager.admit("A", 5)
+    log.say("A", ["The", " cat"])
+    log.next_step()
+    manager.fork("A", "B")
+    manager.append("B")
+    log.next_step()
+    manager.free("A")
+    return log
+
+
+def kinds(log):
+    return [(event["step"], event["kind"]) for event in log.events]
+
+
+def test_every_change_of_the_memory_is_logged_in_order():
+    assert kinds(small_log()) == [
+        (0, "allocate"),
+        (0, "allocate"),
+        (0, "write"),
+        (1, "share"),
+        (1, "share"),
+        (1, "copy"),
+        (1, "write"),
+        (2, "free"),
+        (2, "free"),
+    ]
+
+
+def test_an_eviction_is_logged_before_the_block_is_given_away():
+    log = EventLog()
+    manager = RecordedBlockManager(1, 4, log)
+    manager.admit("A", 4)
+    manager.publish("A", ["k"])
+    manager.free("A")
+    manager.admit("B", 4)
+    assert [kind for _, kind in kinds(log)][-3:] == ["evict", "allocate", "write"]
+
+
+def test_a_log_comes_back_from_json_as_it_was():
+    log = small_log()
+    again = EventLog.from_json(log.to_json())
+    assert (again.num_blocks, again.block_size, again.step) == (4, 4, 2)
+    assert again.texts == {"A": ["The", " cat"]}
+    assert again.events == log.events
+    assert again.to_json() == log.to_json()
+
+
+def test_the_plain_manager_knows_nothing_of_logs():
+    assert "log" not in vars(BlockManager(4, 4))
+    assert not hasattr(BlockManager(4, 4).pool, "log")
+
+
+def test_a_log_belongs_to_one_memory():
+    log = small_log()
+    with pytest.raises(BadEvents, match="already holds 9 events"):
+        RecordedBlockManager(4, 4, log)
+
+
+def changed(**fields):
+    data = json.loads(small_log().to_json())
+    data.update(fields)
+    return json.dumps(data)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (small_log().to_json()[:-20], "cut short"),
+        ("[]", "version None"),
+        (changed(version=2), "version 2, this kvlib reads version 1"),
+        (changed(num_blocks="4"), "num_blocks = '4'"),
+        (changed(events=[{"kind": "melt", "step": 0}]), "event 0 is .*melt"),
+        (changed(events=[{"kind": "free", "step": 0, "seq": "A", "block": 1}]), "event 0 .free. has count = None"),
+        (changed(events=[{"kind": "evict", "step": True, "block": 1}]), "step = True"),
+    ],
+)
+def test_a_damaged_log_is_refused_with_the_place(text, words):
+    with pytest.raises(BadEvents, match=words):
+        EventLog.from_json(text)
