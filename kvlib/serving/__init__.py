@@ -1,0 +1,1 @@
+"""Time and order: which requests run when. Standard library only, no tensor."""

@@ -1,0 +1,65 @@
+import pytest
+
+from kvlib.errors import BadEvents
+from kvlib.events import EventLog
+from kvlib.memory import RecordedBlockManager
+from kvlib.show.board import Board
+
+
+def forked_log():
+    log = EventLog()
+    manager = RecordedBlockManager(4, 4, log)
+    manager.admit("A", 6)
+    log.say("A", list("abcdef"))
+    log.next_step()
+    manager.fork("A", "B")
+    manager.append("B")
+    return log
+
+
+def test_the_board_at_a_step_is_the_memory_of_that_step():
+    log = forked_log()
+    before, after = Board.at(log, 0), Board.at(log)
+    assert before.tables["A"].entries() == [(1, 4), (2, 2)]
+    assert "B" not in before.tables
+    assert after.tables["B"].entries() == [(1, 4), (3, 3)]
+    assert (after.owners(1), after.owners(3), after.owners(4)) == (["A", "B"], ["B"], [])
+    assert (after.filled(1), after.filled(3), after.filled(4)) == (4, 3, 0)
+    assert after.text("A") == list("abcdef")
+
+
+def test_each_step_hands_out_one_board_a_step():
+    assert [(step, sorted(board.tables)) for step, board in Board.each_step(forked_log())] == [
+        (0, ["A"]),
+        (1, ["A", "B"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        ({"kind": "free", "seq": "A", "block": 1, "count": 0}, "last block of A is freed first"),
+        ({"kind": "free", "seq": "Z", "block": 4, "count": 0}, "cannot happen"),
+        ({"kind": "allocate", "seq": "A", "index": 2, "block": 3}, r"belongs to \['B'\]"),
+        ({"kind": "allocate", "seq": "A", "index": 2, "block": 5}, "blocks 1 to 4"),
+        ({"kind": "allocate", "seq": "A", "index": 0, "block": 4}, "has index 2"),
+        ({"kind": "share", "seq": "C", "index": 0, "block": 0, "count": 1, "filled": 4}, "blocks 1 to 4"),
+        ({"kind": "copy", "seq": "A", "index": 1, "source": 2, "target": 4}, "two owners"),
+        ({"kind": "copy", "seq": "A", "index": 0, "source": 2, "target": 4}, "does not name block 2"),
+        ({"kind": "write", "seq": "A", "start": 6, "stop": 9}, "has the table"),
+        ({"kind": "write", "seq": "A", "start": 5, "stop": 6}, "has the table"),
+    ],
+)
+def test_an_event_that_cannot_happen_is_refused_with_its_place(event, words):
+    log = forked_log()
+    log.events.append({"step": 1, **event})
+    with pytest.raises(BadEvents, match=words) as caught:
+        Board.at(log)
+    assert f"event {len(log) - 1} of the log" in str(caught.value)
+
+
+def test_writing_into_a_block_with_another_owner_is_refused():
+    log = forked_log()
+    del log.events[-2]  # the copy that came first
+    with pytest.raises(BadEvents, match="another owner"):
+        Board.at(log)
