@@ -1,0 +1,104 @@
+"""One call, `attend`, and the table of backends that answer it; all keep the same contract."""
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from kvlib.attention.batch import Batch
+from kvlib.attention.gather import gather
+from kvlib.attention.paged import paged
+from kvlib.attention.reference import dense
+from kvlib.errors import BadInput
+
+Backend = Callable[[Tensor, Tensor, Tensor, Batch, float], Tensor]
+
+BACKENDS: dict[str, Backend] = {"dense": dense, "gather": gather, "paged": paged}
+
+
+def attend(
+    query: Tensor,
+    key_cache: Tensor,
+    value_cache: Tensor,
+    *,
+    block_tables: Tensor,
+    context_lens: Tensor,
+    query_start_loc: Tensor,
+    scale: float,
+    backend: str = "gather",
+) -> Tensor:
+    """Causal attention of new tokens over the paged context of their own sequences.
+
+    query [num_tokens, num_heads, head_size], any strides: the new tokens of all sequences, one sequence
+        after another. Their keys and values are in the cache already.
+    key_cache, value_cache [num_blocks, block_size, num_kv_heads, head_size], any strides, the dtype of query;
+        block 0 is the null block. Query head h reads KV head h // (num_heads // num_kv_heads).
+    block_tables [num_seqs, max_blocks] int32 or int64: entry b of row s is the physical block that holds tokens
+        b * block_size and following of sequence s; entries past the context may hold anything.
+    context_lens [num_seqs]: tokens of each sequence in the cache, the new ones included; 0 gives zero rows.
+    query_start_loc [num_seqs + 1]: sequence s owns rows query_start_loc[s] to query_start_loc[s + 1] of query, and
+        its row i stands at position context_len - query_len + i.
+    scale: the factor on query times key, head_size ** -0.5 in most models.
+    backend: "dense", "gather" or "paged".
+
+    Returns [num_tokens, num_heads, head_size] in the dtype of query. One call serves prompts, chunks of
+    prompts, decode rows and any mix of them. No input is changed, and what lies in slots outside the contexts,
+    NaN included, never reaches the output. Raises BadInput when an argument does not fit the above.
+
+    A model calls this once a layer with the same tables: build a `Batch` once a step and call `attend_batch`.
+    """
+    _, block_size, _, _ = _cache_shape(key_cache)
+    batch = Batch(block_tables, context_lens, query_start_loc, block_size=block_size)
+    return attend_batch(query, key_cache, value_cache, batch, scale=scale, backend=backend)
+
+
+def attend_batch(
+    query: Tensor,
+    key_cache: Tensor,
+    value_cache: Tensor,
+    batch: Batch,
+    *,
+    scale: float,
+    backend: str = "gather",
+) -> Tensor:
+    """`attend` for one layer of a step whose tables are checked already; what is left to check is cheap."""
+    if backend not in BACKENDS:
+        raise BadInput(f"backend is {backend!r}; known backends: {', '.join(BACKENDS)}")
+    num_blocks, block_size, num_kv_heads, head_size = _cache_shape(key_cache)
+    if value_cache.shape != key_cache.shape:
+        raise BadInput(
+            f"value_cache has shape {list(value_cache.shape)}; expected {list(key_cache.shape)}, that of key_cache"
+        )
+    if query.dim() != 3 or query.shape[0] != batch.num_tokens or query.shape[2] != head_size:
+        raise BadInput(
+            f"query has shape {list(query.shape)}; expected [{batch.num_tokens}, num_heads, {head_size}]: the rows "
+            "that query_start_loc ends with, and the head size of key_cache"
+        )
+    if query.shape[1] == 0 or query.shape[1] % num_kv_heads:
+        raise BadInput(
+            f"query has {query.shape[1]} heads and key_cache has {num_kv_heads}; expected a multiple of "
+            f"{num_kv_heads}, as each KV head serves the same number of query heads"
+        )
+    if not query.dtype == key_cache.dtype == value_cache.dtype or not query.is_floating_point():
+        raise BadInput(
+            f"query, key_cache and value_cache have dtypes {query.dtype}, {key_cache.dtype} and "
+            f"{value_cache.dtype}; expected one floating-point dtype for all three"
+        )
+    if batch.block_size != block_size:
+        raise BadInput(
+            f"key_cache has blocks of {block_size} tokens, but the batch was built for blocks of "
+            f"{batch.block_size}; build it with block_size={block_size}"
+        )
+    if batch.highest_block >= num_blocks:
+        raise BadInput(
+            f"block_tables names block {batch.highest_block} inside a context; expected at most "
+            f"{num_blocks - 1}, as key_cache has {num_blocks} blocks"
+        )
+    return BACKENDS[backend](query, key_cache, value_cache, batch, scale)
+
+
+def _cache_shape(key_cache: Tensor) -> list[int]:
+    if key_cache.dim() != 4:
+        raise BadInput(
+            f"key_cache has shape {list(key_cache.shape)}; expected [num_blocks, block_size, num_kv_heads, head_size]"
+        )
+    return list(key_cache.shape)

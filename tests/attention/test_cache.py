@@ -1,0 +1,146 @@
+import pytest
+import torch
+from torch import Tensor
+
+from kvlib.attention import BACKENDS, attend, copy_blocks, new_cache, write
+from kvlib.errors import BadConfig, BadInput
+
+from .cases import LAYOUTS, Case, empty_cache
+
+
+def numbered(num_tokens: int) -> tuple[Tensor, Tensor]:
+    key = torch.arange(num_tokens * 6, dtype=torch.float32).view(num_tokens, 2, 3) + 1
+    return key, -key
+
+
+def test_a_new_cache_has_the_null_block_besides_the_blocks_asked_for():
+    caches = new_cache(2, num_blocks=5, block_size=4, num_kv_heads=2, head_size=3, dtype=torch.float16)
+    assert [[cache.shape for cache in layer] for layer in caches] == [[(6, 4, 2, 3)] * 2] * 2
+    assert all(cache.dtype == torch.float16 for layer in caches for cache in layer)
+    assert len({cache.data_ptr() for layer in caches for cache in layer}) == 4
+
+
+@pytest.mark.parametrize("name", ["num_layers", "num_blocks", "block_size", "num_kv_heads", "head_size"])
+def test_a_cache_of_a_size_below_1_is_refused_by_name(name: str):
+    sizes = {"num_layers": 1, "num_blocks": 1, "block_size": 1, "num_kv_heads": 1, "head_size": 1}
+    with pytest.raises(BadConfig, match=f"{name} is 0"):
+        new_cache(**(sizes | {name: 0}))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_token_is_written_to_its_slot_and_nowhere_else(layout: str):
+    case = Case((), block_size=4, num_kv_heads=2, group_size=1, head_size=3, layout=layout)
+    key_cache, value_cache = empty_cache(6, case), empty_cache(6, case)
+    key, value = numbered(3)
+    write(key, value, key_cache, value_cache, torch.tensor([21, 4, 11]))
+    for cache, stored in ((key_cache, key), (value_cache, value)):
+        assert torch.equal(torch.stack([cache[5, 1], cache[1, 0], cache[2, 3]]), stored)
+        assert cache.isfinite().sum() == stored.numel()
+
+
+def test_padding_tokens_share_slot_0():
+    ((key_cache, value_cache),) = new_cache(1, 2, 4, 2, 3)
+    key, value = numbered(4)
+    write(key, value, key_cache, value_cache, torch.tensor([0, 5, 0, 0]))
+    assert torch.equal(key_cache[1, 1], key[1])
+    assert key_cache.view(-1, 2, 3)[1:].count_nonzero() == key[1].numel()
+
+
+def test_writing_no_token_is_allowed():
+    ((key_cache, value_cache),) = new_cache(1, 2, 4, 2, 3)
+    write(*numbered(0), key_cache, value_cache, torch.zeros(0, dtype=torch.int64))
+    assert key_cache.count_nonzero() == 0
+
+
+WRONG_WRITES = {
+    "a slot past the cache": ({"slot_mapping": torch.tensor([4, 12])}, "slot_mapping runs from 4 to 12; .* 0 to 11"),
+    "a negative slot": ({"slot_mapping": torch.tensor([4, -1])}, "slot_mapping runs from -1 to 4"),
+    "slots of int32": ({"slot_mapping": torch.tensor([4, 5], dtype=torch.int32)}, "torch.int32; expected"),
+    "slots of rank 2": ({"slot_mapping": torch.tensor([[4], [5]])}, r"slot_mapping has shape \[2, 1\]"),
+    "a slot too few": ({"slot_mapping": torch.tensor([4])}, r"key has shape \[2, 2, 3\]; expected \[1, 2, 3\]"),
+    "other heads": ({"value": torch.zeros(2, 1, 3)}, r"value has shape \[2, 1, 3\]; expected \[2, 2, 3\]"),
+    "another dtype": (
+        {"value": torch.zeros(2, 2, 3).double()},
+        "value has dtype torch.float64; expected torch.float32",
+    ),
+    "caches that differ": ({"value_cache": torch.zeros(3, 4, 2, 2)}, r"value_cache has shape \[3, 4, 2, 2\]"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG_WRITES.values(), ids=WRONG_WRITES)
+def test_a_wrong_write_is_refused_and_writes_nothing(change: dict, message: str):
+    ((key_cache, value_cache),) = new_cache(1, 2, 4, 2, 3)
+    key, value = numbered(2)
+    right = {"key": key, "value": value, "value_cache": value_cache, "slot_mapping": torch.tensor([4, 5])}
+    with pytest.raises(BadInput, match=message):
+        write(key_cache=key_cache, **(right | change))
+    assert key_cache.count_nonzero() == value_cache.count_nonzero() == 0
+
+
+def blocks_numbered(caches: list[tuple[Tensor, Tensor]]) -> None:
+    for layer, (key_cache, value_cache) in enumerate(caches):
+        for block in range(len(key_cache)):
+            key_cache[block], value_cache[block] = 10 * layer + block, -10 * layer - block
+
+
+def test_a_copied_block_is_equal_in_every_layer_and_no_other_block_changes():
+    caches = new_cache(3, 4, 2, 1, 2)
+    blocks_numbered(caches)
+    copy_blocks(caches, [(2, 4)])
+    for layer, (key_cache, value_cache) in enumerate(caches):
+        assert key_cache[:, 0, 0, 0].tolist() == [10 * layer + block for block in (0, 1, 2, 3, 2)]
+        assert value_cache[:, 1, 0, 1].tolist() == [-10 * layer - block for block in (0, 1, 2, 3, 2)]
+
+
+def test_copies_happen_in_the_order_given():
+    caches = new_cache(1, 4, 1, 1, 1)
+    blocks_numbered(caches)
+    copy_blocks(caches, [(1, 2), (2, 3), (4, 2)])
+    assert caches[0][0].flatten().tolist() == [0, 1, 4, 1, 4]
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (1, 0), (5, 1), (1, 5), (-1, 1)])
+def test_a_copy_of_the_null_block_or_outside_the_cache_is_refused_before_any_copy(pair: tuple[int, int]):
+    caches = new_cache(1, 4, 1, 1, 1)
+    blocks_numbered(caches)
+    with pytest.raises(BadInput, match=rf"copies holds \({pair[0]}, {pair[1]}\); expected .* from 1 to 4"):
+        copy_blocks(caches, [(1, 2), pair])
+    assert caches[0][0].flatten().tolist() == [0, 1, 2, 3, 4]
+
+
+def test_copying_without_caches_is_refused():
+    with pytest.raises(BadInput, match="caches is empty"):
+        copy_blocks([], [(1, 2)])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_text_read_in_chunks_or_token_by_token_gives_the_rows_of_one_prompt(backend: str):
+    random = torch.Generator().manual_seed(0)
+    query, key, value = torch.randn(3, 11, 2, 8, generator=random, dtype=torch.float64)
+    blocks, block_size = torch.tensor([[3, 1, 2]]), 4
+    slots = torch.tensor([int(blocks[0, i // block_size]) * block_size + i % block_size for i in range(11)])
+
+    def read(chunks: list[int]) -> Tensor:
+        ((key_cache, value_cache),) = new_cache(1, 3, block_size, 2, 8, torch.float64)
+        rows, start = [], 0
+        for chunk in chunks:
+            new = slice(start, start + chunk)
+            write(key[new], value[new], key_cache, value_cache, slots[new])
+            start += chunk
+            rows.append(
+                attend(
+                    query[new],
+                    key_cache,
+                    value_cache,
+                    block_tables=blocks,
+                    context_lens=torch.tensor([start]),
+                    query_start_loc=torch.tensor([0, chunk]),
+                    scale=8**-0.5,
+                    backend=backend,
+                )
+            )
+        return torch.cat(rows)
+
+    whole = read([11])
+    assert torch.allclose(read([4, 1, 6]), whole, rtol=1e-12, atol=0)
+    assert torch.allclose(read([1] * 11), whole, rtol=1e-12, atol=0)

@@ -1,0 +1,109 @@
+"""Wrong variants of the code, made by one edit each: the grid has to catch every one."""
+
+import inspect
+from types import ModuleType
+
+import pytest
+
+from kvlib.attention import batch, gather, paged, reference
+
+from .cases import BOUNDS, GRID, build, error
+
+MODULES = {"dense": reference, "paged": paged, "gather": gather, "batch": batch}
+
+FAULTS = {
+    "dense: causal off by one": ("dense", "position <= position[", "position < position["),
+    "dense: later positions visible": ("dense", "masked_fill(~visible", "masked_fill(~visible & False"),
+    "dense: wrong KV head": ("dense", ") // (num_heads // num_kv_heads)", ") % num_kv_heads"),
+    "dense: last block read to its end": ("dense", "[:context_len]", ""),
+    "dense: scale left out": ("dense", "scale * ", ""),
+    "dense: weights not divided by their sum": ("dense", "weight / weight.sum(-1, keepdim=True)", "weight"),
+    "dense: computed in the query's own half precision": (
+        "dense",
+        "torch.promote_types(query.dtype, torch.float32)",
+        "query.dtype",
+    ),
+    "paged: causal off by one": ("paged", "<= position", "<= 1 + position"),
+    "paged: chunk counted from the start": (
+        "paged",
+        "arange(context_len - num_queries, context_len",
+        "arange(num_queries",
+    ),
+    "paged: wrong KV head": (
+        "paged",
+        "unflatten(1, (num_kv_heads, -1))",
+        "unflatten(1, (-1, num_kv_heads)).transpose(1, 2)",
+    ),
+    "paged: last block read to its end": ("paged", "min(block_size, context_len - start)", "block_size"),
+    "paged: accumulator not rescaled": ("paged", "accumulator * rescale", "accumulator"),
+    "paged: running sum not rescaled": ("paged", "running_sum * rescale", "running_sum"),
+    "paged: old maximum forgotten": (
+        "paged",
+        "torch.maximum(running_max, score.amax(-1, keepdim=True))",
+        "score.amax(-1, keepdim=True)",
+    ),
+    "paged: maximum never updated": ("paged", "running_max = new_max", "running_max = running_max"),
+    "paged: block index shifted": ("paged", "blocks.tolist()", "[0, *blocks.tolist()[:-1]]"),
+    "paged: logical block taken for the physical": ("paged", "key_cache[physical_block", "key_cache[logical_block"),
+    "gather: last key block read to its end": ("gather", "key.index_fill_(0, group.unseen, 0)", "pass"),
+    "gather: last value block read to its end": ("gather", "value.index_fill_(0, group.unseen, 0)", "pass"),
+    "gather: padding not masked": ("gather", "attn_mask=group.visible", "attn_mask=None"),
+    "gather: decode mask off by one": ("gather", "slots < context_lens", "slots <= context_lens"),
+    "gather: a chunk taken for a whole prompt": ("gather", "if sequence.num_queries < context_len:", "if False:"),
+    "gather: chunk mask off by one": ("gather", "tril(context_len", "tril(1 + context_len"),
+    "gather: wrong KV head": (
+        "gather",
+        "query.unflatten(1, (num_kv_heads, -1))",
+        "query.unflatten(1, (-1, num_kv_heads)).transpose(1, 2)",
+    ),
+    "gather: rows of a group left in order of length": (
+        "gather",
+        "sequence.rows.start for sequence in group",
+        "row for row in range(len(group))",
+    ),
+    "gather: chunks left out": (
+        "gather",
+        "if sequence.num_queries > 1:",
+        "if sequence.num_queries == sequence.context_len > 1:",
+    ),
+    "batch: context 0 unguarded": ("batch", " and context_len > 0", ""),
+    "batch: table one block short": ("batch", "table[:width]", "table[: width - 1]"),
+    "batch: block index shifted": ("batch", "table[:width]", "table[1 : width + 1]"),
+    "batch: partial last block forgotten": ("batch", "-(-context_len // block_size)", "context_len // block_size"),
+    "batch: rows shifted": ("batch", "slice(start, stop)", "slice(start + 1, stop + 1)"),
+}
+
+
+def edited(module: ModuleType, old: str, new: str) -> ModuleType:
+    source = inspect.getsource(module)
+    assert source.count(old) >= 1, f"{old!r} is not in {module.__name__}: the fault has to follow the code"
+    copy = ModuleType(module.__name__)
+    exec(compile(source.replace(old, new), module.__file__, "exec"), copy.__dict__)
+    return copy
+
+
+def catches(case_name: str, backend: str, attention: ModuleType, batches: ModuleType) -> bool:
+    case, problem = GRID[case_name], build(GRID[case_name])
+    try:
+        tables = batches.Batch(*problem.tables.values(), block_size=case.block_size)
+        output = getattr(attention, backend)(*problem[:3], tables, problem.scale)
+    except (IndexError, RuntimeError, ValueError):
+        return True
+    return error(output, problem.expected) > BOUNDS[case.dtype]
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_grid_catches_the_fault(name: str):
+    module, old, new = FAULTS[name]
+    wrong = edited(MODULES[module], old, new)
+    if module == "batch":
+        assert any(catches(case_name, "paged", paged, wrong) for case_name in GRID)
+    else:
+        assert any(catches(case_name, module, wrong, batch) for case_name in GRID)
+
+
+@pytest.mark.parametrize("backend", ["dense", "paged", "gather"])
+def test_a_copy_without_a_fault_is_not_caught(backend: str):
+    right = edited(MODULES[backend], "scale", "scale")
+    same_batch = edited(batch, "block_size", "block_size")
+    assert not any(catches(case_name, backend, right, same_batch) for case_name in GRID)

@@ -1,0 +1,34 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kvlib.attention import BACKENDS, attend
+
+from .cases import BOUNDS, INDEX_DTYPES, LAYOUTS, Case, build, error
+
+
+@st.composite
+def sequences(draw: st.DrawFn) -> tuple[int, int]:
+    context_len = draw(st.integers(0, 60))
+    return draw(st.integers(0, max(context_len, 1))), context_len
+
+
+CASES = st.builds(
+    Case,
+    sequences=st.lists(sequences(), max_size=6).map(tuple),
+    block_size=st.integers(1, 40),
+    num_kv_heads=st.integers(1, 4),
+    group_size=st.integers(1, 6),
+    head_size=st.integers(32, 96),
+    dtype=st.sampled_from(list(BOUNDS)),
+    layout=st.sampled_from(LAYOUTS),
+    index_dtype=st.sampled_from(INDEX_DTYPES),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(CASES)
+def test_any_batch_on_any_backend_is_dense_attention_within_the_bound_of_its_dtype(case: Case):
+    problem = build.__wrapped__(case)
+    for backend in BACKENDS:
+        output = attend(*problem[:3], **problem.tables, scale=problem.scale, backend=backend)
+        assert error(output, problem.expected) <= BOUNDS[case.dtype], backend
