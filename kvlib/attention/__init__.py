@@ -2,6 +2,6 @@
 
 from kvlib.attention.backends import BACKENDS, attend, attend_batch
 from kvlib.attention.batch import Batch
-from kvlib.attention.cache import copy_blocks, new_cache, write
+from kvlib.attention.cache import LayerCache, copy_blocks, new_cache, write
 
 __all__ = ["BACKENDS", "Batch", "attend", "attend_batch", "copy_blocks", "new_cache", "write"]

@@ -95,7 +95,7 @@ class Scheduler:
 
     def schedule(self) -> Step:
         """Decide the next iteration and give every request in it the slots for its new tokens."""
-        if self.log:
+        if self.log is not None:
             self.log.next_step()
         step = Step()
         self._grow_running(step)
@@ -152,5 +152,5 @@ class Scheduler:
             budget -= request.num_tokens
 
     def _note(self, kind: str, request: Request, **fields: str) -> None:
-        if self.log:
+        if self.log is not None:
             self.log.add(kind, seq=request.request_id, **fields)

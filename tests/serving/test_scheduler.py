@@ -106,6 +106,21 @@ def test_preemption_and_the_end_are_logged():
     assert told == [("preempt", "B"), ("finish", "A"), ("finish", "B")]
 
 
+def test_every_iteration_is_a_step_of_the_log_the_first_one_too():
+    log = EventLog()
+    scheduler = Scheduler(RecordedBlockManager(2, 4, log), log=log)
+    scheduler.add(Request("A", 3, 3))
+    run(scheduler)
+    assert [(e["step"], e["kind"]) for e in log.events if e["kind"] != "free"] == [
+        (1, "allocate"),
+        (1, "write"),
+        (2, "write"),
+        (3, "allocate"),
+        (3, "write"),
+        (3, "finish"),
+    ]
+
+
 @given(
     num_blocks=st.integers(4, 12),
     block_size=st.integers(1, 5),

@@ -1,0 +1,114 @@
+"""Two pictures of a board: the physical memory as it lies, and the memory as one sequence sees it."""
+
+from math import ceil
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from kvlib.errors import UnknownSequence
+from kvlib.show.board import Board
+from kvlib.show.figures import GRID, INK, MUTED, PAPER, Picture, figure, sequence_colour, sequence_letter, show
+
+WIDTH = 400
+
+
+def physical(board: Board) -> Picture:
+    """Every physical block with its slots, in the order of the memory.
+
+    A block carries its number and, if it is used, the letter of the sequence and the number of the logical block;
+    filled slots have the sequence's colour. Letters go by the order in which sequences entered the log.
+    """
+    num_blocks, size = board.log.num_blocks, board.log.block_size
+    columns, side = _grid(num_blocks, size)
+    rows = ceil(num_blocks / columns)
+    width, height = WIDTH / columns, WIDTH / columns + 16
+    owner = {
+        block: (seq, index, filled)
+        for seq, table in board.tables.items()
+        for index, (block, filled) in enumerate(table.entries())
+    }
+    with figure(WIDTH, round(rows * height)) as fig:
+        ax = _canvas(fig, WIDTH, rows * height)
+        for block in range(1, num_blocks + 1):
+            row, column = divmod(block - 1, columns)
+            x, y = column * width, row * height
+            seq, index, filled = owner.get(block, ("", 0, 0))
+            name = f"{_letter(board, seq)}{index}" if seq else ""
+            ax.text(x + 2, y + 8, str(block), color=MUTED, fontsize=10, va="center")
+            ax.text(x + width - 3, y + 8, name, color=INK, fontsize=10, va="center", ha="right", weight="bold")
+            colour = _colour(board, seq) if seq else GRID
+            cell = (width - 4) / side
+            for slot in range(size):
+                down, across = divmod(slot, side)
+                face = colour if slot < filled else "none"
+                corner = (x + 1 + across * cell + 1, y + 15 + down * cell + 1)
+                edge = colour if seq else GRID
+                ax.add_patch(Rectangle(corner, cell - 2, cell - 2, facecolor=face, edgecolor=edge))
+    held = [
+        f"{_letter(board, seq)} has {table.num_tokens} tokens in blocks {', '.join(map(str, table.blocks))}"
+        for seq, table in board.tables.items()
+    ]
+    used = f"{'; '.join(held)}; the others are free." if held else "All are free."
+    return show(fig, alt=f"Physical memory, {num_blocks} blocks of {size} slots. {used}")
+
+
+def logical(board: Board, seq: str) -> Picture:
+    """The block table of `seq`: each logical block with its tokens' text, the physical block, and its filled slots."""
+    if seq not in board.tables:
+        raise UnknownSequence(f"sequence {seq!r} holds no memory at this step; those that do: {list(board.tables)}")
+    table, size, pieces = board.tables[seq], board.log.block_size, board.text(seq)
+    letter, colour = _letter(board, seq), _colour(board, seq)
+    left, right, row = 34, 92, 30
+    cell = (WIDTH - left - right) / size
+    limit = max(1, int(cell / 6.6))  # characters of 11-pixel type that fit
+    with figure(WIDTH, (len(table.blocks) + 1) * row - 6) as fig:
+        ax = _canvas(fig, WIDTH, (len(table.blocks) + 1) * row - 6)
+        ax.text(0, 12, "logical", color=MUTED, fontsize=11, va="center")
+        ax.text(WIDTH, 12, "physical, filled", color=MUTED, fontsize=11, va="center", ha="right")
+        for index, (block, filled) in enumerate(table.entries()):
+            y = (index + 1) * row
+            ax.text(0, y + 11, f"{letter}{index}", color=INK, fontsize=12, va="center", weight="bold")
+            for slot in range(size):
+                face = colour if slot < filled else "none"
+                ax.add_patch(Rectangle((left + slot * cell + 2, y + 1), cell - 4, 20, facecolor=face, edgecolor=colour))
+            for slot, piece in enumerate(pieces[index * size : index * size + filled]):
+                middle = left + (slot + 0.5) * cell
+                ax.text(middle, y + 11, _shown(piece, limit), color=PAPER, fontsize=11, va="center", ha="center")
+            ax.text(WIDTH - right + 12, y + 11, "→", color=MUTED, fontsize=12, va="center")
+            ax.text(WIDTH - 42, y + 11, str(block), color=INK, fontsize=12, va="center", ha="right", weight="bold")
+            ax.text(WIDTH, y + 11, f"{filled}/{size}", color=MUTED, fontsize=11, va="center", ha="right")
+    entries = ", ".join(f"{index} in {block} with {filled}" for index, (block, filled) in enumerate(table.entries()))
+    return show(
+        fig, alt=f"Block table of {letter}, logical blocks in physical ones with their filled slots: {entries}."
+    )
+
+
+def _grid(num_blocks: int, size: int) -> tuple[int, int]:
+    side = ceil(size**0.5)
+    return min(num_blocks, 11 if size <= 4 else 8), side
+
+
+def _canvas(fig: Figure, width: float, height: float) -> Axes:
+    fig.set_layout_engine("none")
+    ax = fig.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(0, width), ylim=(height, 0))
+    ax.set_axis_off()
+    return ax
+
+
+def _number(board: Board, seq: str) -> int:
+    return list(dict.fromkeys(event["seq"] for event in board.log.events if "seq" in event)).index(seq)
+
+
+def _letter(board: Board, seq: str) -> str:
+    return sequence_letter(_number(board, seq))
+
+
+def _colour(board: Board, seq: str) -> str:
+    return sequence_colour(_number(board, seq))
+
+
+def _shown(text: str, limit: int) -> str:
+    text = text.strip(" ").replace("\n", "⏎") or "␣" * bool(text)
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,63 @@
+import re
+
+import pytest
+
+from kvlib.errors import UnknownSequence
+from kvlib.events import EventLog
+from kvlib.memory import RecordedBlockManager
+from kvlib.show.board import Board
+from kvlib.show.figures import sequence_colour
+from kvlib.show.memory import logical, physical
+
+
+@pytest.fixture
+def board():
+    log = EventLog()
+    manager = RecordedBlockManager(6, 4, log)
+    manager.admit("first", 6)
+    manager.admit("second", 3)
+    log.say("first", ["Once", " upon", "\n", " incomprehensibilities", " was", " a"])
+    manager.free("second")
+    manager.append("first", 3)
+    return Board.at(log)
+
+
+def words(picture):
+    return re.findall(r"<text[^>]*>([^<]*)</text>", picture.svg)
+
+
+def fills(picture, colour):
+    return len(re.findall(rf"fill: [^;]*{colour}", picture.svg))
+
+
+def test_the_physical_picture_shows_every_block_its_owner_and_its_filled_slots(board):
+    picture = physical(board)
+    assert [word for word in words(picture) if word.isdigit()] == ["1", "2", "3", "4", "5", "6"]
+    assert [word for word in words(picture) if word.startswith("A")] == ["A0", "A1", "A2"]
+    assert fills(picture, sequence_colour(0)) == 9
+    assert picture.alt.endswith("A has 9 tokens in blocks 1, 2, 3; the others are free.")
+
+
+def test_an_empty_memory_is_drawn_and_said_to_be_free():
+    log = EventLog()
+    RecordedBlockManager(2, 16, log)
+    assert physical(Board.at(log)).alt == "Physical memory, 2 blocks of 16 slots. All are free."
+
+
+def test_the_logical_picture_shows_text_physical_block_and_filled_slots(board):
+    picture = logical(board, "first")
+    assert words(picture)[2:] == [
+        *("A0", "Once", "upon", "⏎", "incompreh…", "→", "1", "4/4"),
+        *("A1", "was", "a", "→", "2", "4/4"),
+        *("A2", "→", "3", "1/4"),
+    ]
+    assert "0 in 1 with 4, 1 in 2 with 4, 2 in 3 with 1" in picture.alt
+
+
+def test_a_sequence_that_holds_nothing_is_refused_by_name(board):
+    with pytest.raises(UnknownSequence, match="'second' holds no memory at this step; those that do: \\['first'\\]"):
+        logical(board, "second")
+
+
+def test_one_state_gives_one_picture(board):
+    assert physical(board) == physical(board)
