@@ -20,7 +20,10 @@ def physical(board: Board) -> Picture:
     filled slots have the sequence's colour. Letters go by the order in which sequences entered the log.
     """
     num_blocks, size = board.log.num_blocks, board.log.block_size
-    columns, side = _grid(num_blocks, size)
+    longest = max((len(table.blocks) for table in board.tables.values()), default=1)
+    room = 7 * len(f"{num_blocks}A{longest - 1}") + 8  # pixels of both labels side by side, in 11-pixel type
+    columns = min(num_blocks, int(WIDTH / max(room, 9 * ceil(size**0.5))))
+    side = ceil(size**0.5)
     rows = ceil(num_blocks / columns)
     width, height = WIDTH / columns, WIDTH / columns + 16
     owner = {
@@ -35,8 +38,8 @@ def physical(board: Board) -> Picture:
             x, y = column * width, row * height
             seq, index, filled = owner.get(block, ("", 0, 0))
             name = f"{_letter(board, seq)}{index}" if seq else ""
-            ax.text(x + 2, y + 8, str(block), color=MUTED, fontsize=10, va="center")
-            ax.text(x + width - 3, y + 8, name, color=INK, fontsize=10, va="center", ha="right", weight="bold")
+            ax.text(x + 2, y + 8, str(block), color=MUTED, fontsize=11, va="center")
+            ax.text(x + width - 3, y + 8, name, color=INK, fontsize=11, va="center", ha="right", weight="bold")
             colour = _colour(board, seq) if seq else GRID
             cell = (width - 4) / side
             for slot in range(size):
@@ -82,11 +85,6 @@ def logical(board: Board, seq: str) -> Picture:
     return show(
         fig, alt=f"Block table of {letter}, logical blocks in physical ones with their filled slots: {entries}."
     )
-
-
-def _grid(num_blocks: int, size: int) -> tuple[int, int]:
-    side = ceil(size**0.5)
-    return min(num_blocks, 11 if size <= 4 else 8), side
 
 
 def _canvas(fig: Figure, width: float, height: float) -> Axes:

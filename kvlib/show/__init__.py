@@ -1,0 +1,1 @@
+"""Pictures for the page, the notebook and the slide. Needs matplotlib."""

@@ -1,0 +1,179 @@
+"""The book's one figure style: matplotlib drawn as an inline SVG that follows the page's light or dark theme.
+
+A figure is drawn at the width of a phone's page, so that its type is still read there, and a wider page
+enlarges it by two fifths at most. Axes say what they measure in a title above them, which is read without turning
+the head: `ax.set_title("milliseconds a token")`.
+
+    with figure(400, 220) as fig:
+        ax = fig.subplots()
+        ax.plot(lengths, cached, color=DECODE)
+        ax.set_title("milliseconds a token")
+    show(fig, alt="Time per token against length: flat with a cache, rising without one.")
+
+Colours are chosen in OKLab: every two of them stay apart (distance 0.075 or more) as seen with full colour
+vision and with protanopia, deuteranopia and tritanopia (Machado et al. 2009), and each has a contrast of at
+least 4.5 with the paper. `book/static/book.css` holds the same colours, and their partners in the dark theme.
+"""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree
+
+from kvlib.errors import BadInput, MissingPackage
+
+try:
+    import matplotlib.pyplot as plt
+    from cycler import cycler
+    from matplotlib.figure import Figure
+except ImportError as error:
+    raise MissingPackage("figures need matplotlib; install it with: pip install 'kvlib[book]'") from error
+
+PAPER = "#fcfbf8"
+INK = "#22262b"
+MUTED = "#5c636b"
+GRID = "#dedbd3"
+PREFILL = "#b04c0a"
+DECODE = "#2563c9"
+SEQUENCES = ("#0a6164", "#981737", "#924a96", "#66725a", "#5a1669", "#104f05")
+
+_VARIABLES = {
+    PAPER: "var(--kv-paper, var(--jp-layout-color0, {}))",
+    INK: "var(--kv-ink, var(--jp-ui-font-color1, {}))",
+    MUTED: "var(--kv-muted, var(--jp-ui-font-color2, {}))",
+    GRID: "var(--kv-grid, var(--jp-border-color2, {}))",
+    PREFILL: "var(--kv-prefill, {})",
+    DECODE: "var(--kv-decode, {})",
+} | {colour: f"var(--kv-seq-{letter}, {{}})" for colour, letter in zip(SEQUENCES, "abcdef", strict=True)}
+
+_STYLE: dict[Any, Any] = {
+    "figure.dpi": 72,  # one point is one pixel of the page
+    "figure.facecolor": PAPER,
+    "figure.constrained_layout.use": True,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],  # ships with matplotlib and is wide: what fits in it fits in the page's font
+    "font.size": 11.5,
+    "text.color": INK,
+    "axes.facecolor": "none",
+    "axes.edgecolor": MUTED,
+    "axes.labelcolor": MUTED,
+    "axes.titlecolor": MUTED,
+    "axes.titlesize": 11.5,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.grid": True,
+    "axes.grid.axis": "y",
+    "axes.axisbelow": True,
+    "axes.prop_cycle": cycler(color=SEQUENCES),
+    "grid.color": GRID,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "ytick.major.size": 0,
+    "lines.linewidth": 2,
+    "lines.solid_capstyle": "round",
+    "patch.edgecolor": INK,
+    "legend.frameon": False,
+    "legend.handlelength": 1.2,
+    "hatch.color": INK,
+    "svg.fonttype": "none",
+}
+
+
+def sequence_colour(index: int) -> str:
+    """The colour of the sequence with this number, from 0; after six they begin again, so write the letter too."""
+    return SEQUENCES[_sequence(index) % len(SEQUENCES)]
+
+
+def sequence_letter(index: int) -> str:
+    """The name of the sequence with this number: A to Z, then A1 to Z1, and so on."""
+    lap, place = divmod(_sequence(index), 26)
+    return chr(ord("A") + place) + (str(lap) if lap else "")
+
+
+def _sequence(index: int) -> int:
+    if index < 0:
+        raise BadInput(f"sequence number {index} is below 0; sequences are numbered from 0")
+    return index
+
+
+@contextmanager
+def figure(width: int = 400, height: int = 240) -> Iterator[Figure]:
+    """A new matplotlib figure of `width` x `height` pixels; what is added inside the `with` is in the book's style.
+
+    It belongs to no window and to no notebook backend, so nothing is drawn until `show` or `fig.savefig` is called.
+    `savefig` writes real colours on paper, for slides: `fig.savefig("pool.png", dpi=288)` is four pixels for one.
+    """
+    with plt.rc_context(_STYLE):
+        yield Figure(figsize=(width / 72, height / 72))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawn figure: shown as SVG on a page and in a notebook, and as its sentence where there is only text."""
+
+    svg: str
+    alt: str
+
+    def _repr_html_(self) -> str:
+        return f'<figure class="kv-figure">{self.svg}</figure>'
+
+    def __repr__(self) -> str:
+        return f"figure: {self.alt}"
+
+
+def show(fig: Figure, *, alt: str) -> Picture:
+    """`fig` as a picture whose colours follow the page; the same figure and `alt` always give the same text.
+
+    `alt` says in a sentence what a reader sees, for those who do not see it. Raises BadInput if it is not a
+    sentence, or if the figure has a colour that is not one of this module's, which no theme could follow.
+    """
+    if len(alt.split()) < 3 or not alt.rstrip().endswith("."):
+        raise BadInput(f"alt is {alt!r}; give a sentence that says what the figure shows, with a full stop")
+    drawn = io.StringIO()
+    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": alt}):
+        nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        fig.savefig(drawn, format="svg", transparent=True, metadata=nothing)
+    plt.close(fig)  # a figure of pyplot's would be drawn by the notebook a second time
+    return Picture(_for_the_page(drawn.getvalue(), alt), alt)
+
+
+def _for_the_page(drawn: str, alt: str) -> str:
+    """Matplotlib's SVG document as an element that leaves the rest of the page alone and takes its font and colours."""
+    root = ElementTree.fromstring(re.sub(r' xmlns="[^"]*"|xlink:(?=href)', "", drawn))
+    referenced = set(re.findall(r'(?:href="#|url\(#)([^")]+)', drawn))
+    for element in root.iter():
+        if element.get("id") not in referenced:
+            element.attrib.pop("id", None)
+        for name in {"d", "x", "y", "transform", "width", "height"} & element.attrib.keys():
+            element.set(name, re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}", element.get(name, "")))
+        if "fill" in element.attrib:
+            element.set("style", f"fill: {element.attrib.pop('fill')}")
+        style = re.sub(r"font-family:[^;]*;?", "", element.get("style", ""))
+        if style:
+            element.set("style", re.sub(r"#[0-9a-f]{6}\b", _variable, style).strip())
+        for sheet in element.findall("style"):
+            element.remove(sheet)  # its one rule is for `*`: all elements of the page
+    _, _, width, height = root.get("viewBox", "").split()
+    root.attrib.clear()
+    root.attrib |= {
+        "role": "img",
+        "aria-label": alt,
+        "viewBox": f"0 0 {width} {height}",
+        "style": f"width: 100%; max-width: {1.4 * float(width):g}px; height: auto; fill: {_variable(INK)}; "
+        "stroke-linejoin: round; font-family: var(--kv-sans, sans-serif)",
+    }
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _variable(colour: "str | re.Match[str]") -> str:
+    given = colour if isinstance(colour, str) else colour[0]
+    if given not in _VARIABLES:
+        allowed = "PAPER, INK, MUTED, GRID, PREFILL, DECODE or sequence_colour(i)"
+        raise BadInput(f"the figure has the colour {given}; use {allowed}, with alpha= for a lighter one")
+    return _VARIABLES[given].format(given)

@@ -1,0 +1,106 @@
+"""Getting around in the book: by its arrows, its table of contents, its search and its links."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from .conftest import HTML, toc
+
+
+@pytest.fixture
+def desk(browser: Browser, site: str) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(site + toc()[0])
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def phone(browser: Browser, site: str) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 390, "height": 800}, has_touch=True)
+    page.goto(site + toc()[0])
+    yield page
+    page.close()
+
+
+def test_next_leads_through_all_pages_and_previous_back(desk: Page, site: str) -> None:
+    pages = toc()
+    for page in pages[1:]:
+        desk.click("a.right-next")
+        expect(desk).to_have_url(site + page)
+    assert desk.locator("a.right-next").count() == 0
+    for page in reversed(pages[:-1]):
+        desk.click("a.left-prev")
+        expect(desk).to_have_url(site + page)
+
+
+def test_contents_lead_to_the_page_at_a_desk(desk: Page, site: str, path: str) -> None:
+    desk.locator("nav.bd-docs-nav a.reference.internal").nth(toc().index(path)).click()
+    expect(desk).to_have_url(re.compile(re.escape(site + path) + "#?$"))
+    expect(desk.locator("nav.bd-docs-nav li.current.active, nav.bd-docs-nav .bd-sidenav__home-link")).not_to_have_count(
+        0
+    )
+
+
+def test_contents_open_on_a_phone_and_lead_to_the_page(phone: Page, site: str, path: str) -> None:
+    phone.locator("button.primary-toggle").tap()
+    phone.locator("nav.bd-docs-nav a.reference.internal").nth(toc().index(path)).tap()
+    expect(phone).to_have_url(re.compile(re.escape(site + path) + "#?$"))
+
+
+def test_search_finds_the_page_by_its_heading(desk: Page, site: str, path: str) -> None:
+    desk.goto(site + path)
+    words = re.findall(r"[A-Za-z]{4,}", desk.locator("article h1, article h2").last.inner_text())
+    desk.keyboard.press("Control+k")
+    desk.locator("#pst-search-dialog input").fill(" ".join(words))
+    desk.keyboard.press("Enter")
+    expect(desk.locator(f'#search-results li a[href*="{path}"]').first).to_be_visible()
+
+
+def test_theme_button_turns_the_page_dark_and_it_stays_dark(desk: Page, site: str) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    by_day = desk.evaluate(paper)
+    for _ in range(3):
+        if desk.locator("html").get_attribute("data-theme") == "light":
+            desk.click("button.theme-switch-button")
+    desk.goto(site + toc()[-1])
+    assert desk.evaluate(paper) != by_day
+
+
+class Anchors(HTMLParser):
+    """The ids of a page and the links in it."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.feed((HTML / path).read_text())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        self.ids.add(named.get("id") or "")
+        if tag == "a" and named.get("href"):
+            self.links.append(named["href"] or "")
+
+
+def test_links_inside_the_book_lead_somewhere(site: str, path: str) -> None:
+    lost = []
+    for link in Anchors(path).links:
+        target, anchor = urldefrag(unquote(urljoin(path, link)))
+        if re.match(r"\w+:", target):
+            continue
+        missing = not (HTML / target).is_file()
+        if missing or (anchor and target.endswith(".html") and anchor not in Anchors(target).ids):
+            lost.append(link)
+    assert lost == []
+
+
+def test_first_page_is_reached_from_the_top_of_the_site(desk: Page, site: str) -> None:
+    desk.goto(site)
+    expect(desk).to_have_url(site + toc()[0])
+    assert Path(toc()[0]).suffix == ".html"
