@@ -23,35 +23,47 @@ def paged(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, s
 
 
 def walk(
-    query: Tensor, key_cache: Tensor, value_cache: Tensor, blocks: list[int], context_len: int, scale: float
+    query: Tensor,
+    key_cache: Tensor,
+    value_cache: Tensor,
+    blocks: list[int],
+    context_len: int,
+    scale: float,
 ) -> Tensor:
-    """The last query rows of one sequence over its blocks; query, output [num_queries, num_heads, head_size]."""
+    """The last query rows of one sequence over its blocks.
+
+    query and output are [Q, heads, D], the caches [num_blocks, block_size, K, D].
+    G = heads / K query heads read one KV head; S slots of a block are filled.
+    """
     num_queries = len(query)
     _, block_size, num_kv_heads, _ = key_cache.shape
     dtype = torch.promote_types(query.dtype, torch.float32)
 
-    grouped = query.to(dtype).unflatten(1, (num_kv_heads, -1))  # [num_queries, num_kv_heads, group, head_size]
-    position = torch.arange(context_len - num_queries, context_len, device=query.device)  # [num_queries]
-    accumulator = torch.zeros_like(grouped)  # [num_queries, num_kv_heads, group, head_size]
-    running_sum = torch.zeros_like(grouped[..., :1])  # [num_queries, num_kv_heads, group, 1]
-    running_max = torch.full_like(running_sum, float("-inf"))  # [num_queries, num_kv_heads, group, 1]
+    grouped = query.to(dtype).unflatten(1, (num_kv_heads, -1))  # [Q, K, G, D]
+    first = context_len - num_queries
+    position = torch.arange(first, context_len, device=query.device)  # [Q]
+    accumulator = torch.zeros_like(grouped)  # [Q, K, G, D]
+    running_sum = torch.zeros_like(grouped[..., :1])  # [Q, K, G, 1]
+    running_max = torch.full_like(running_sum, float("-inf"))  # [Q, K, G, 1]
 
     for logical_block, physical_block in enumerate(blocks):
         start = logical_block * block_size
         filled = min(block_size, context_len - start)
-        key = key_cache[physical_block, :filled].to(dtype)  # [filled, num_kv_heads, head_size]
-        value = value_cache[physical_block, :filled].to(dtype)  # [filled, num_kv_heads, head_size]
+        key = key_cache[physical_block, :filled].to(dtype)  # [S, K, D]
+        value = value_cache[physical_block, :filled].to(dtype)  # [S, K, D]
 
-        score = scale * torch.einsum("qkgd,skd->qkgs", grouped, key)  # [num_queries, num_kv_heads, group, filled]
-        visible = start + torch.arange(filled, device=query.device) <= position[:, None]  # [num_queries, filled]
-        score = score.masked_fill(~visible[:, None, None], float("-inf"))
+        score = scale * torch.einsum("qkgd,skd->qkgs", grouped, key)  # [Q, K, G, S]
+        slot_position = start + torch.arange(filled, device=query.device)  # [S]
+        unseen = slot_position > position[:, None, None, None]  # [Q, 1, 1, S]
+        score = score.masked_fill(unseen, float("-inf"))  # [Q, K, G, S]
 
         # Every row sees position 0, so the maximum is finite from the first block on.
         new_max = torch.maximum(running_max, score.amax(-1, keepdim=True))
-        rescale = torch.exp(running_max - new_max)  # [num_queries, num_kv_heads, group, 1]
-        weight = torch.exp(score - new_max)  # [num_queries, num_kv_heads, group, filled]
+        rescale = torch.exp(running_max - new_max)  # [Q, K, G, 1]
+        weight = torch.exp(score - new_max)  # [Q, K, G, S]
         running_sum = running_sum * rescale + weight.sum(-1, keepdim=True)
-        accumulator = accumulator * rescale + torch.einsum("qkgs,skd->qkgd", weight, value)
+        weighted = torch.einsum("qkgs,skd->qkgd", weight, value)  # [Q, K, G, D]
+        accumulator = accumulator * rescale + weighted  # [Q, K, G, D]
         running_max = new_max
 
-    return (accumulator / running_sum).flatten(1, 2)  # [num_queries, num_heads, head_size]
+    return (accumulator / running_sum).flatten(1, 2)  # [Q, heads, D]

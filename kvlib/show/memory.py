@@ -16,16 +16,14 @@ WIDTH = 400
 def physical(board: Board) -> Picture:
     """Every physical block with its slots, in the order of the memory.
 
-    A block carries its number and, if it is used, the letter of the sequence and the number of the logical block;
-    filled slots have the sequence's colour. Letters go by the order in which sequences entered the log.
+    A block has its number above it and, if it is used, below it the letter of the sequence and the number of the
+    logical block; filled slots have the sequence's colour. Letters go by the order in which sequences entered the log.
     """
     num_blocks, size = board.log.num_blocks, board.log.block_size
-    longest = max((len(table.blocks) for table in board.tables.values()), default=1)
-    room = 7 * len(f"{num_blocks}A{longest - 1}") + 8  # pixels of both labels side by side, in 11-pixel type
-    columns = min(num_blocks, int(WIDTH / max(room, 9 * ceil(size**0.5))))
     side = ceil(size**0.5)
+    columns = min(num_blocks, int(WIDTH / max(36, 9 * side)))  # 36 pixels hold a label of five characters
     rows = ceil(num_blocks / columns)
-    width, height = WIDTH / columns, WIDTH / columns + 16
+    width, height = WIDTH / columns, WIDTH / columns + 36
     owner = {
         block: (seq, index, filled)
         for seq, table in board.tables.items()
@@ -39,7 +37,7 @@ def physical(board: Board) -> Picture:
             seq, index, filled = owner.get(block, ("", 0, 0))
             name = f"{_letter(board, seq)}{index}" if seq else ""
             ax.text(x + 2, y + 8, str(block), color=MUTED, fontsize=11, va="center")
-            ax.text(x + width - 3, y + 8, name, color=INK, fontsize=11, va="center", ha="right", weight="bold")
+            ax.text(x + 2, y + height - 14, name, color=INK, fontsize=11, va="center", weight="bold")
             colour = _colour(board, seq) if seq else GRID
             cell = (width - 4) / side
             for slot in range(size):

@@ -23,10 +23,10 @@ FAULTS = {
         "torch.promote_types(query.dtype, torch.float32)",
         "query.dtype",
     ),
-    "paged: causal off by one": ("paged", "<= position", "<= 1 + position"),
+    "paged: causal off by one": ("paged", "> position", "> 1 + position"),
     "paged: chunk counted from the start": (
         "paged",
-        "arange(context_len - num_queries, context_len",
+        "arange(first, context_len",
         "arange(num_queries",
     ),
     "paged: wrong KV head": (

@@ -1,0 +1,32 @@
+"""A real model on the paged cache: `LLM().generate(prompts, SamplingParams(...))`. Needs torch."""
+
+from kvlib.engine.config import LlamaConfig
+from kvlib.engine.detokenizer import Detokenizer
+from kvlib.engine.engine import LLMEngine
+from kvlib.engine.llama import Llama, NoCache, PagedAttention
+from kvlib.engine.llm import LLM
+from kvlib.engine.model import Model, load
+from kvlib.engine.outputs import CompletionOutput, RequestOutput
+from kvlib.engine.params import SamplingParams
+from kvlib.engine.tokenizer import Tokenizer
+from kvlib.engine.weights import packaged_model
+from kvlib.engine.without_cache import generate_without_cache, stream_without_cache
+
+__all__ = [
+    "LLM",
+    "CompletionOutput",
+    "Detokenizer",
+    "LLMEngine",
+    "Llama",
+    "LlamaConfig",
+    "Model",
+    "NoCache",
+    "PagedAttention",
+    "RequestOutput",
+    "SamplingParams",
+    "Tokenizer",
+    "generate_without_cache",
+    "load",
+    "packaged_model",
+    "stream_without_cache",
+]

@@ -1,0 +1,69 @@
+"""The numbers that fix a Llama-family model's shapes, read from a GGUF file's metadata."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kvlib.errors import BadModelFile
+
+
+@dataclass(frozen=True)
+class LlamaConfig:
+    """Sizes of a Llama-family model. `context_length` counts tokens, prompt and answer together."""
+
+    num_layers: int
+    hidden_size: int
+    intermediate_size: int
+    num_heads: int
+    num_kv_heads: int
+    head_size: int
+    vocab_size: int
+    context_length: int
+    rope_theta: float
+    rms_norm_eps: float
+
+    @classmethod
+    def from_metadata(cls, metadata: dict[str, Any], path: Path) -> "LlamaConfig":
+        """Read the keys `llama.*` of the file `path`.
+
+        Raises BadModelFile for another architecture, a missing or impossible value, or a rotary embedding that
+        is scaled or covers part of a head only.
+        """
+        architecture = metadata.get("general.architecture")
+        if architecture != "llama":
+            raise BadModelFile(f"{path} holds a model of architecture {architecture!r}; give the GGUF of a 'llama'")
+
+        def positive(name: str, default: float | None = None) -> Any:
+            value = metadata.get(f"llama.{name}", default)
+            if not isinstance(value, int | float) or value <= 0:
+                raise BadModelFile(f"{path} has llama.{name} = {value!r}; a number above 0 is expected: {AGAIN}")
+            return value
+
+        hidden_size, num_heads = positive("embedding_length"), positive("attention.head_count")
+        num_kv_heads = positive("attention.head_count_kv", num_heads)
+        head_size = positive("attention.key_length", hidden_size // num_heads)
+        if num_heads % num_kv_heads:
+            raise BadModelFile(
+                f"{path} has {num_heads} query heads for {num_kv_heads} KV heads, expected a multiple: {AGAIN}"
+            )
+        rotated, scaling = positive("rope.dimension_count", head_size), metadata.get("llama.rope.scaling.type", "none")
+        if (rotated, scaling) != (head_size, "none"):
+            raise BadModelFile(
+                f"{path} rotates {rotated} of the {head_size} numbers of a head, with scaling {scaling!r}; "
+                "this reads models that rotate whole heads without scaling: take another model"
+            )
+        return cls(
+            num_layers=positive("block_count"),
+            hidden_size=hidden_size,
+            intermediate_size=positive("feed_forward_length"),
+            num_heads=num_heads,
+            num_kv_heads=num_kv_heads,
+            head_size=head_size,
+            vocab_size=len(metadata.get("tokenizer.ggml.tokens", ())),
+            context_length=positive("context_length"),
+            rope_theta=positive("rope.freq_base", 10000.0),
+            rms_norm_eps=positive("attention.layer_norm_rms_epsilon"),
+        )
+
+
+AGAIN = "install or download the file again"

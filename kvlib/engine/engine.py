@@ -1,0 +1,141 @@
+"""The engine's loop: the scheduler decides, the manager gives memory, the worker computes, a token is chosen."""
+
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from kvlib.attention.cache import LayerCache
+from kvlib.engine.generation import Generation
+from kvlib.engine.model import Model, load
+from kvlib.engine.outputs import RequestOutput
+from kvlib.engine.params import SamplingParams
+from kvlib.engine.prompts import Prompt, read_params, read_prompt
+from kvlib.engine.worker import Chunk, Worker
+from kvlib.errors import BadInput
+from kvlib.events import EventLog
+from kvlib.memory import BlockManager, RecordedBlockManager
+from kvlib.serving.scheduler import Request, Scheduler
+
+
+class LLMEngine:
+    """Requests under ids of the caller's, worked on one token at a time, with the calls of vLLM's LLMEngine.
+
+    `model` is a GGUF file, a loaded `Model` to share its weights, or None for SmolLM2-135M-Instruct. Its keys and
+    values live in `num_blocks` blocks of `block_size` tokens. At most `max_num_seqs` requests run at once, and a
+    step computes at most `max_num_batched_tokens` tokens, or one prompt that is longer. `attention_backend` is one
+    of `kvlib.attention.backends`. `log` receives what happens to the memory, and the text of every token.
+
+    An answer ends for "length" where the whole pool could not hold one more token of it, as vLLM's does at
+    max_model_len; a prompt that does not fit the empty pool is refused on arrival.
+    """
+
+    def __init__(
+        self,
+        model: Model | str | Path | None = None,
+        *,
+        block_size: int = 16,
+        num_blocks: int = 256,
+        max_num_seqs: int = 256,
+        max_num_batched_tokens: int = 2048,
+        attention_backend: str = "gather",
+        log: EventLog | None = None,
+    ) -> None:
+        if log is None:
+            self.manager = BlockManager(num_blocks, block_size)
+        else:
+            self.manager = RecordedBlockManager(num_blocks, block_size, log)
+        self.scheduler = Scheduler(
+            self.manager, max_num_seqs=max_num_seqs, max_num_batched_tokens=max_num_batched_tokens, log=log
+        )
+        self.model = model if isinstance(model, Model) else load(model)
+        self.tokenizer = self.model.tokenizer
+        self.log = log
+        self._worker = Worker(self.model.llama, self.manager, attention_backend)
+        self._numbers = count()  # ids for requests that come without one
+        self._live: dict[str, Generation] = {}  # waiting or running
+        self._added: dict[str, Generation] = {}  # by add_request, and not yet reported to the end
+
+    @property
+    def caches(self) -> list[LayerCache]:
+        """The (key_cache, value_cache) of each layer, as `kvlib.attention.new_cache` makes them. Only to be read."""
+        return self._worker.caches
+
+    def add_request(self, request_id: str, prompt: Any, sampling_params: SamplingParams | None = None) -> None:
+        """Queue one prompt in any of the forms that LLM.generate takes.
+
+        Raises BadInput or RequestTooLarge, and BadInput for an id that is not a text or is in use.
+        """
+        if not isinstance(request_id, str):
+            raise BadInput(f"request_id is {request_id!r}; give a text")
+        if request_id in self._added:
+            raise BadInput(f"request id {request_id!r} is in use; choose another, or step until it has ended")
+        [params] = read_params(sampling_params, 1)
+        generation = self._prepare(request_id, read_prompt(prompt, self.model), params)
+        self._queue(generation)
+        self._added[request_id] = generation
+
+    def step(self) -> list[RequestOutput]:
+        """Compute one token of every running request; returns the added requests that have changed, each whole."""
+        if self._live:
+            self._advance()
+        changed = [generation for generation in self._added.values() if generation.has_news]
+        self._added = {name: generation for name, generation in self._added.items() if not generation.finished}
+        return [generation.output() for generation in changed]
+
+    def has_unfinished_requests(self) -> bool:
+        """Whether step still has something to tell of the added requests."""
+        return bool(self._added)
+
+    def abort_request(self, request_id: str) -> None:
+        """Drop a waiting or running request and free its blocks. Raises UnknownSequence if there is none."""
+        self.scheduler.abort(request_id)
+        self._live.pop(request_id).abort()
+        self._added.pop(request_id, None)
+
+    def _prepare(self, request_id: str, prompt: Prompt, params: SamplingParams) -> Generation:
+        """Check that the request can run to its end here; nothing is changed yet."""
+        num_tokens = len(prompt.token_ids)
+        num_slots = self.manager.pool.num_blocks * self.manager.block_size
+        room = min(self.model.llama.config.context_length, num_slots + 1) - num_tokens  # the last token needs no slot
+        self.scheduler.check_request(Request(request_id, num_tokens, max(1, room)))
+        return Generation(request_id, prompt, params, self.tokenizer, room)
+
+    def _queue(self, generation: Generation) -> None:
+        prompt = generation.prompt.token_ids
+        self.scheduler.add(Request(generation.request_id, len(prompt), generation.max_tokens))
+        self._live[generation.request_id] = generation
+        self._say(generation, prompt)
+
+    def _advance(self) -> None:
+        """One iteration. An exception in it drops the running requests, whose memory may be half written."""
+        try:
+            step = self.scheduler.schedule()
+            chunks = [self._chunk(request, 0) for request in step.prefills]
+            chunks += [self._chunk(request, request.num_tokens - 1) for request in step.decodes]
+            logits = self._worker.run(chunks, step.copies)  # [num_chunks, vocab]
+            for request, row in zip([*step.prefills, *step.decodes], logits, strict=True):
+                self._extend(request, row)
+        except BaseException:
+            for request in list(self.scheduler.running):
+                self.abort_request(request.request_id)
+            raise
+
+    def _chunk(self, request: Request, start: int) -> Chunk:
+        generation = self._live[request.request_id]
+        known = generation.prompt.token_ids + generation.token_ids
+        return Chunk(request.request_id, start, known[start:])
+
+    def _extend(self, request: Request, logits: Tensor) -> None:
+        generation = self._live[request.request_id]
+        token = generation.choose(logits)
+        request.append()
+        self._say(generation, [token])
+        if generation.finish_reason is not None:
+            self.scheduler.finish(request, generation.finish_reason)
+            del self._live[request.request_id]
+
+    def _say(self, generation: Generation, token_ids: list[int]) -> None:
+        if self.log is not None:
+            self.log.say(generation.request_id, self.tokenizer.pieces(token_ids))

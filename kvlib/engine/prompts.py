@@ -1,0 +1,69 @@
+"""What a caller may give as prompts, brought to one form and checked before anything is queued."""
+
+from typing import Any, NamedTuple
+
+from kvlib.engine.model import Model
+from kvlib.engine.params import SamplingParams
+from kvlib.errors import BadInput, RequestTooLarge
+
+FORMS = "give a text, a list of token ids, {'prompt': text} or {'prompt_token_ids': ids}, or a list of these"
+
+
+class Prompt(NamedTuple):
+    """`text` is None where token ids were given."""
+
+    text: str | None
+    token_ids: list[int]
+
+
+def read_prompts(given: Any, model: Model) -> list[Prompt]:
+    """The prompts in `given`, which is one prompt or a list of them, in order.
+
+    Raises BadInput for another type, an empty prompt or a token id outside the vocabulary, RequestTooLarge for a
+    prompt that leaves no room in the model's context for one more token; the message names the prompt.
+    """
+    if isinstance(given, list | tuple) and given and isinstance(given[0], str | dict | list | tuple):
+        return [read_prompt(item, model, f"prompt {index} of {len(given)}") for index, item in enumerate(given)]
+    return [read_prompt(given, model)]
+
+
+def read_prompt(given: Any, model: Model, name: str = "the prompt") -> Prompt:
+    """One prompt, called `name` in messages. Raises what read_prompts raises."""
+    prompt = _to_tokens(given, model, name)
+    vocab_size, context = model.llama.config.vocab_size, model.llama.config.context_length
+    if not prompt.token_ids:
+        raise BadInput(f"{name} is empty; give at least one token")
+    for token in prompt.token_ids:
+        if type(token) is not int:
+            raise BadInput(f"{name} has the token id {token!r:.80}; give whole numbers (of a tensor, its tolist())")
+        if not 0 <= token < vocab_size:
+            raise BadInput(f"{name} has the token id {token}; the vocabulary's ids run from 0 to {vocab_size - 1}")
+    if len(prompt.token_ids) >= context:
+        raise RequestTooLarge(
+            f"{name} has {len(prompt.token_ids)} tokens; the model's context holds {context}, prompt and answer "
+            f"together: shorten it to at most {context - 1}"
+        )
+    return prompt
+
+
+def read_params(given: Any, count: int) -> list[SamplingParams]:
+    """Sampling parameters for `count` prompts from one for all, a list with one for each, or None for the defaults."""
+    values = [given or SamplingParams()] * count if given is None or isinstance(given, SamplingParams) else given
+    if not isinstance(values, list | tuple) or not all(isinstance(value, SamplingParams) for value in values):
+        raise BadInput(f"sampling_params is {given!r:.80}; give a SamplingParams, or a list with one for each prompt")
+    if len(values) != count:
+        raise BadInput(f"{len(values)} sampling_params for {count} prompts; give one for all or one for each")
+    return list(values)
+
+
+def _to_tokens(given: Any, model: Model, name: str) -> Prompt:
+    match given:
+        case str() as text:
+            return Prompt(text, model.tokenizer.encode(text))
+        case {"prompt": str() as text}:
+            return Prompt(text, model.tokenizer.encode(text))
+        case {"prompt_token_ids": list() | tuple() as token_ids}:
+            return Prompt(None, list(token_ids))
+        case list() | tuple():
+            return Prompt(None, list(given))
+    raise BadInput(f"{name} is {given!r:.80}; {FORMS}")

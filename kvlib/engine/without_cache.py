@@ -1,0 +1,40 @@
+"""What a model does that keeps nothing: every token of the text computed again for each new one."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from kvlib.engine.generation import Generation
+from kvlib.engine.llama import NoCache
+from kvlib.engine.model import Model
+from kvlib.engine.outputs import RequestOutput
+from kvlib.engine.params import SamplingParams
+from kvlib.engine.prompts import read_params, read_prompt
+
+
+def stream_without_cache(
+    model: Model, prompt: Any, sampling_params: SamplingParams | None = None
+) -> Iterator[RequestOutput]:
+    """As LLM.stream for one prompt, without a cache: step n costs as much as a prompt of n tokens.
+
+    Errors are those of LLM.stream, but for the pool, which does not exist here.
+    """
+    read, [params] = read_prompt(prompt, model), read_params(sampling_params, 1)
+    room = model.llama.config.context_length - len(read.token_ids)
+    return _steps(model, Generation("0", read, params, model.tokenizer, room))
+
+
+def generate_without_cache(model: Model, prompt: Any, sampling_params: SamplingParams | None = None) -> RequestOutput:
+    """As LLM.generate for one prompt, without a cache."""
+    *_, last = stream_without_cache(model, prompt, sampling_params)
+    return last
+
+
+@torch.inference_mode()
+def _steps(model: Model, generation: Generation) -> Iterator[RequestOutput]:
+    while not generation.finished:
+        token_ids = torch.tensor(generation.prompt.token_ids + generation.token_ids)  # [T], one more each time
+        hidden = model.llama.forward(token_ids, torch.arange(len(token_ids)), NoCache())  # [T, hidden]
+        generation.choose(model.llama.logits(hidden[-1:])[0])
+        yield generation.output()

@@ -1,0 +1,13 @@
+from kvlib.show.table import Table
+
+table = Table(["model", "KiB"], [("OPT-13B", 800), ("a<b", 8)])
+
+
+def test_a_table_in_a_terminal_is_aligned():
+    assert repr(table) == "model    KiB\nOPT-13B  800\na<b      8"
+
+
+def test_a_table_on_a_page_names_its_rows_and_columns_and_escapes_text():
+    page = table._repr_html_()
+    assert page.count('<th scope="col">') == 2
+    assert '<tr><th scope="row">a&lt;b</th><td>8</td></tr>' in page
