@@ -64,3 +64,9 @@ def test_contents_and_files_agree() -> None:
 
 def test_no_output_is_kept_in_the_book() -> None:
     assert list(BOOK.rglob("*.ipynb")) == []
+
+
+@chapter
+def test_a_line_of_code_fits_the_page(source: Path) -> None:
+    cells = re.findall(r"^```\{code-cell\}.*?\n(.*?)^```$", source.read_text(), re.MULTILINE | re.DOTALL)
+    assert [line for cell in cells for line in cell.splitlines() if len(line) > 76] == []
