@@ -4,7 +4,7 @@ A figure is drawn at the width of a phone's page, so that its type is still read
 enlarges it by two fifths at most. Axes say what they measure in a title above them, which is read without turning
 the head: `ax.set_title("milliseconds a token")`.
 
-    with figure(400, 220) as fig:
+    with figure(360, 220) as fig:
         ax = fig.subplots()
         ax.plot(lengths, cached, color=DECODE)
         ax.set_title("milliseconds a token")
@@ -103,7 +103,7 @@ def _sequence(index: int) -> int:
 
 
 @contextmanager
-def figure(width: int = 400, height: int = 240) -> Iterator[Figure]:
+def figure(width: int = 360, height: int = 240) -> Iterator[Figure]:
     """A new matplotlib figure of `width` x `height` pixels; what is added inside the `with` is in the book's style.
 
     It belongs to no window and to no notebook backend, so nothing is drawn until `show` or `fig.savefig` is called.

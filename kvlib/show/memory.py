@@ -10,7 +10,7 @@ from kvlib.errors import UnknownSequence
 from kvlib.show.board import Board
 from kvlib.show.figures import GRID, INK, MUTED, PAPER, Picture, figure, sequence_colour, sequence_letter, show
 
-WIDTH = 400
+WIDTH = 360
 
 
 def physical(board: Board) -> Picture:
@@ -21,7 +21,7 @@ def physical(board: Board) -> Picture:
     """
     num_blocks, size = board.log.num_blocks, board.log.block_size
     side = ceil(size**0.5)
-    columns = min(num_blocks, int(WIDTH / max(36, 9 * side)))  # 36 pixels hold a label of five characters
+    columns = min(num_blocks, int(WIDTH / max(32, 9 * side)))  # 32 pixels hold a label of four characters
     rows = ceil(num_blocks / columns)
     width, height = WIDTH / columns, WIDTH / columns + 36
     owner = {

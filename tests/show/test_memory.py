@@ -47,7 +47,7 @@ def test_an_empty_memory_is_drawn_and_said_to_be_free():
 def test_the_logical_picture_shows_text_physical_block_and_filled_slots(board):
     picture = logical(board, "first")
     assert words(picture)[2:] == [
-        *("A0", "Once", "upon", "⏎", "incompreh…", "→", "1", "4/4"),
+        *("A0", "Once", "upon", "⏎", "incompr…", "→", "1", "4/4"),
         *("A1", "was", "a", "→", "2", "4/4"),
         *("A2", "→", "3", "1/4"),
     ]
