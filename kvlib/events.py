@@ -5,6 +5,7 @@ Figures, the machine in the page and the tests read this log and nothing else.
 
 import json
 
+from kvlib.checks import whole
 from kvlib.errors import BadEvents
 
 VERSION = 1
@@ -44,14 +45,18 @@ class EventLog:
         self.events: list[dict] = []
 
     def open(self, num_blocks: int, block_size: int) -> None:
-        """Say which memory this log is of. Raises BadEvents if it already holds the events of another."""
-        if self.events:
-            raise BadEvents(f"the log already holds {len(self.events)} events of another memory; give a new EventLog()")
-        self.num_blocks = num_blocks
-        self.block_size = block_size
+        """Say which memory this log is of. Raises BadEvents if it is another's already."""
+        if self.num_blocks:
+            raise BadEvents(
+                f"the log is of another memory, of {self.num_blocks} blocks, already; give a new EventLog()"
+            )
+        self.num_blocks = whole("num_blocks", num_blocks, 0, BadEvents)
+        self.block_size = whole("block_size", block_size, 0, BadEvents)
 
     def add(self, kind: str, **fields: object) -> None:
-        """Append one event of the current step. `fields` are those of KINDS[kind]."""
+        """Append one event of the current step. Raises BadEvents if `fields` are not those of KINDS[kind]."""
+        if kind not in KINDS or fields.keys() != KINDS[kind].keys():
+            raise BadEvents(f"an event {kind!r} with {sorted(fields)} was added; KINDS says what there is: {KINDS}")
         self.events.append({"step": self.step, "kind": kind, **fields})
 
     def say(self, seq: str, pieces: list[str]) -> None:
@@ -64,7 +69,7 @@ class EventLog:
 
     def to_json(self) -> str:
         """The whole log as one JSON object; `from_json` gives an equal log back."""
-        header = {"version": VERSION, "num_blocks": self.num_blocks, "block_size": self.block_size}
+        header = {"version": VERSION, "num_blocks": self.num_blocks, "block_size": self.block_size, "step": self.step}
         return json.dumps({**header, "texts": self.texts, "events": self.events})
 
     @classmethod
@@ -72,29 +77,38 @@ class EventLog:
         """Read a log. Raises BadEvents, naming the event, if it is cut short, of another version or malformed."""
         try:
             data = json.loads(text)
-        except ValueError as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise BadEvents(f"the log is not whole JSON ({error}); it may be cut short: write it again") from None
         version = data.get("version") if isinstance(data, dict) else None
-        if version != VERSION:
+        if type(version) is not int or version != VERSION:
             raise BadEvents(f"the log has version {version!r}, this kvlib reads version {VERSION}; record it again")
         log = cls()
         log.open(_field(data, "num_blocks", int, "the log"), _field(data, "block_size", int, "the log"))
-        log.texts = _field(data, "texts", dict, "the log")
+        log.step = _field(data, "step", int, "the log")
+        texts = _field(data, "texts", dict, "the log")
+        for seq in texts:
+            log.say(seq, _field(texts, seq, list, "texts"))
         for number, event in enumerate(_field(data, "events", list, "the log")):
-            _check_event(event, f"event {number}")
+            check_event(event, f"event {number}")
             log.events.append(event)
-        log.step = log.events[-1]["step"] if log.events else 0
         return log
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, EventLog) and self.to_json() == other.to_json()
+
+    __hash__ = None  # type: ignore[assignment]  # a log grows
 
     def __len__(self) -> int:
         return len(self.events)
 
 
-def _check_event(event: object, name: str) -> None:
-    if not isinstance(event, dict) or event.get("kind") not in KINDS:
+def check_event(event: object, name: str) -> None:
+    """Raise BadEvents, calling the event `name`, unless it is a dict with the fields of its kind."""
+    kind = event.get("kind") if isinstance(event, dict) else None
+    if not isinstance(event, dict) or not isinstance(kind, str) or kind not in KINDS:
         raise BadEvents(f"{name} is {event!r}; an event is an object whose kind is one of {sorted(KINDS)}")
-    for field, kind in {"step": int, **KINDS[event["kind"]]}.items():
-        _field(event, field, kind, f"{name} ({event['kind']})")
+    for field, type_ in {"step": int, **KINDS[kind]}.items():
+        _field(event, field, type_, f"{name} ({kind})")
 
 
 def _field(data: dict, field: str, kind: type, name: str):  # type: ignore[no-untyped-def]

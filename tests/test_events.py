@@ -54,7 +54,25 @@ def test_a_log_comes_back_from_json_as_it_was():
     assert (again.num_blocks, again.block_size, again.step) == (4, 4, 2)
     assert again.texts == {"A": ["The", " cat"]}
     assert again.events == log.events
-    assert again.to_json() == log.to_json()
+    assert again == log
+    log.next_step()
+    assert EventLog.from_json(log.to_json()).step == 3
+    assert again != log
+
+
+def test_a_second_memory_is_refused_before_the_first_event_too():
+    log = EventLog()
+    RecordedBlockManager(4, 4, log)
+    with pytest.raises(BadEvents, match="give a new EventLog"):
+        RecordedBlockManager(8, 2, log)
+
+
+@pytest.mark.parametrize("fields", [{}, {"block": 1, "seq": "A"}])
+def test_an_event_with_other_fields_than_its_kind_has_is_not_added(fields):
+    log = EventLog()
+    with pytest.raises(BadEvents, match="'evict' with"):
+        log.add("evict", **fields)
+    assert len(log) == 0
 
 
 def test_the_plain_manager_knows_nothing_of_logs():
@@ -64,7 +82,7 @@ def test_the_plain_manager_knows_nothing_of_logs():
 
 def test_a_log_belongs_to_one_memory():
     log = small_log()
-    with pytest.raises(BadEvents, match="already holds 9 events"):
+    with pytest.raises(BadEvents, match="of another memory, of 4 blocks"):
         RecordedBlockManager(4, 4, log)
 
 
@@ -79,6 +97,11 @@ def changed(**fields):
     [
         (small_log().to_json()[:-20], "cut short"),
         ("[]", "version None"),
+        (None, "not whole JSON"),
+        (changed(version=True), "version True"),
+        (changed(num_blocks=-1), "num_blocks is -1"),
+        (changed(texts={"A": 5}), "texts has A = 5"),
+        (changed(events=[{"kind": ["free"], "step": 0}]), "event 0 is"),
         (changed(version=2), "version 2, this kvlib reads version 1"),
         (changed(num_blocks="4"), "num_blocks = '4'"),
         (changed(events=[{"kind": "melt", "step": 0}]), "event 0 is .*melt"),

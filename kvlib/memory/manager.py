@@ -1,5 +1,6 @@
 """The block manager: gives blocks to sequences, shares them, copies on write, takes them back."""
 
+from kvlib.checks import whole
 from kvlib.errors import BadConfig, BadInput, OutOfBlocks, RequestTooLarge, UnknownSequence
 from kvlib.memory.pool import BlockPool
 from kvlib.memory.table import BlockTable
@@ -16,11 +17,9 @@ class BlockManager:
     """
 
     def __init__(self, num_blocks: int, block_size: int, *, watermark: float = 0.0) -> None:
-        if not isinstance(block_size, int) or block_size < 1:
-            raise BadConfig(f"block_size is {block_size!r}; a block holds a whole number of at least 1 token")
-        if not 0 <= watermark < 1:
+        if not isinstance(watermark, int | float) or not 0 <= watermark < 1:
             raise BadConfig(f"watermark is {watermark!r}; it is a share of the pool, from 0 to below 1")
-        self.block_size = block_size
+        self.block_size = whole("block_size", block_size)
         self.pool = BlockPool(num_blocks)
         self._reserve = int(watermark * num_blocks)
         self._tables: dict[object, BlockTable] = {}
@@ -35,6 +34,10 @@ class BlockManager:
         """The ids of the sequences that hold memory, in the order in which they were given it."""
         return list(self._tables)
 
+    def __contains__(self, seq_id: object) -> bool:
+        """Whether `seq_id` holds memory."""
+        return seq_id in self._tables
+
     def table(self, seq_id: object) -> BlockTable:
         """The block table of `seq_id`. Read it; only the manager changes it."""
         if seq_id not in self._tables:
@@ -42,7 +45,8 @@ class BlockManager:
         return self._tables[seq_id]
 
     def blocks_for(self, num_tokens: int) -> int:
-        """How many blocks `num_tokens` tokens fill, the last perhaps in part."""
+        """How many blocks `num_tokens` tokens, 1 or more, fill, the last perhaps in part."""
+        whole("num_tokens", num_tokens, 1, BadInput)
         return -(-num_tokens // self.block_size)
 
     def check_fits(self, num_tokens: int) -> None:
@@ -60,6 +64,7 @@ class BlockManager:
         `keys` are those of the request's full blocks, in order. The last of `num_tokens` tokens is never among
         the hits: its query must be computed for the next token to be predicted. Changes nothing.
         """
+        whole("num_tokens", num_tokens, 1, BadInput)
         hits = []
         for key in keys[: (num_tokens - 1) // self.block_size]:
             block = self.pool.find(key)
@@ -79,13 +84,13 @@ class BlockManager:
         """
         if seq_id in self._tables:
             raise BadInput(f"sequence {seq_id!r} already holds memory; free it first or choose another id")
-        self._check_count(num_tokens)
         self.check_fits(num_tokens)
         hits = self.cached_prefix(num_tokens, keys)
         if not self._fits_now(num_tokens, hits):
             raise OutOfBlocks(
-                f"sequence {seq_id!r} needs {self.blocks_for(num_tokens) - len(hits)} new blocks, "
-                f"{self.pool.num_free} are free and {self._reserve} of them are kept back; admit it later"
+                f"sequence {seq_id!r} needs {self.blocks_for(num_tokens) - len(hits)} new blocks; of the "
+                f"{self.pool.num_free} free ones {self._num_waiting(hits)} hold its own beginning and "
+                f"{self._kept_back()} are kept back; admit it later"
             )
         self.pool.share(hits)  # before taking: a block taken first could evict a hit
         taken = self.pool.take(self.blocks_for(num_tokens) - len(hits))
@@ -100,7 +105,7 @@ class BlockManager:
         Raises OutOfBlocks if the pool has too few free blocks now.
         """
         table = self.table(seq_id)
-        self._check_count(num_tokens)
+        whole("num_tokens", num_tokens, 1, BadInput)
         room = table.room
         copies_tail = room > 0 and self.pool.ref_counts[table.blocks[-1]] > 1
         if num_tokens <= room and not copies_tail:
@@ -129,6 +134,8 @@ class BlockManager:
         if len(keys) * self.block_size > table.num_tokens:
             full = table.num_tokens // self.block_size
             raise BadInput(f"{len(keys)} keys given, sequence {seq_id!r} has {full} full blocks; only those have keys")
+        for key in keys:
+            self.pool.check_key(key)
         for block, key in zip(table.blocks, keys):
             if self.pool.keys[block] is None:
                 self.pool.set_key(block, key)
@@ -143,10 +150,11 @@ class BlockManager:
         self.pool.release(blocks[::-1])
 
     def _fits_now(self, num_tokens: int, hits: list[int]) -> bool:
-        waiting_hits = sum(self.pool.is_cached(block) for block in hits)  # free now, but not once they are shared
-        reserve = self._reserve if self._tables else 0
-        return self.blocks_for(num_tokens) - len(hits) <= self.pool.num_free - waiting_hits - reserve
+        available = self.pool.num_free - self._num_waiting(hits) - self._kept_back()
+        return self.blocks_for(num_tokens) - len(hits) <= available
 
-    def _check_count(self, num_tokens: int) -> None:
-        if not isinstance(num_tokens, int) or num_tokens < 1:
-            raise BadInput(f"num_tokens is {num_tokens!r}; give a whole number of at least 1 token")
+    def _num_waiting(self, hits: list[int]) -> int:
+        return sum(self.pool.is_cached(block) for block in hits)  # free now, but not once they are shared
+
+    def _kept_back(self) -> int:
+        return self._reserve if self._tables else 0

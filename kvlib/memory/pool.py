@@ -2,7 +2,8 @@
 
 from collections import OrderedDict
 
-from kvlib.errors import BadConfig, DoubleFree, OutOfBlocks
+from kvlib.checks import whole
+from kvlib.errors import BadInput, DoubleFree, OutOfBlocks
 
 NULL_BLOCK = 0
 
@@ -27,9 +28,7 @@ class BlockPool:
     """
 
     def __init__(self, num_blocks: int) -> None:
-        if not isinstance(num_blocks, int) or num_blocks < 1:
-            raise BadConfig(f"num_blocks is {num_blocks!r}; a pool needs a whole number of at least 1 block")
-        self.num_blocks = num_blocks
+        self.num_blocks = whole("num_blocks", num_blocks)
         self.ref_counts = [0] * (num_blocks + 1)
         self.keys: list[object] = [None] * (num_blocks + 1)
         self._free = list(range(num_blocks, 0, -1))  # a stack: the end is handed out next
@@ -43,6 +42,7 @@ class BlockPool:
 
     def take(self, count: int) -> list[int]:
         """Hand out `count` blocks, each with reference count 1. Raises OutOfBlocks and changes nothing if too few."""
+        whole("count", count, 0, BadInput)
         if count > self.num_free:
             raise OutOfBlocks(
                 f"{count} blocks wanted, {self.num_free} of {self.num_blocks} are free; free a sequence first"
@@ -55,7 +55,14 @@ class BlockPool:
         return taken
 
     def share(self, blocks: list[int]) -> None:
-        """Count one more table entry for each of `blocks`; a cached block is used again from now on."""
+        """Count one more table entry for each of `blocks`; a cached block is used again from now on.
+
+        Raises BadInput, and changes nothing, for a free block: what it holds stands for nothing.
+        """
+        self._check_blocks(blocks)
+        for block in blocks:
+            if self.ref_counts[block] == 0 and block not in self._cached:
+                raise BadInput(f"block {block} is free; only a used or cached block can be shared")
         for block in blocks:
             if self.ref_counts[block] == 0:
                 del self._cached[block]
@@ -67,6 +74,7 @@ class BlockPool:
         They become free, or cached if they have a key, in the order given. Raises DoubleFree, and changes
         nothing, if a block would be released more often than it is named.
         """
+        self._check_blocks(blocks)
         unnamed = []
         for done, block in enumerate(blocks):
             if self.ref_counts[block] == 0:
@@ -85,21 +93,35 @@ class BlockPool:
 
     def set_key(self, block: int, key: object) -> None:
         """Give a used block without a key the `key` of its contents. Several blocks may hold one key."""
+        self._check_blocks([block])
+        self.check_key(key)
         if self.ref_counts[block] == 0 or self.keys[block] is not None:
-            raise BadConfig(
-                f"block {block} has the key {self.keys[block]!r}; only a used block without a key takes one"
-            )
+            raise BadInput(f"block {block} has the key {self.keys[block]!r}; only a used block without a key takes one")
         self.keys[block] = key
         self._holders.setdefault(key, []).append(block)
 
     def find(self, key: object) -> int | None:
         """The first block that holds `key`, used or cached; None if there is none. Changes nothing."""
+        self.check_key(key)
         holders = self._holders.get(key)
         return holders[0] if holders else None
+
+    def check_key(self, key: object) -> None:
+        """Raise BadInput unless `key` can stand for the contents of a block: hashable, and not None."""
+        try:
+            hash(key)
+        except TypeError:
+            raise BadInput(f"the key {key!r} cannot be hashed; give bytes, a text or a tuple") from None
+        if key is None:
+            raise BadInput("a key is None, which means no key here; give bytes, a text or a tuple")
 
     def is_cached(self, block: int) -> bool:
         """Whether `block` waits, unnamed but with its key, to be used again or evicted."""
         return block in self._cached
+
+    def _check_blocks(self, blocks: list[int]) -> None:
+        if blocks and not (min(blocks) >= 0 and max(blocks) <= self.num_blocks):
+            raise BadInput(f"{blocks} names a block that is not here; the pool has blocks 1 to {self.num_blocks}")
 
     def _evict(self) -> int:
         block = next(iter(self._cached))

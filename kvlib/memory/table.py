@@ -1,5 +1,7 @@
 """The block table of one sequence: from a token's position to the slot that holds its key and value."""
 
+from kvlib.errors import BadInput
+
 
 class BlockTable:
     """Logical block i of the sequence lies in physical block `blocks[i]`; all but the last are full.
@@ -22,7 +24,9 @@ class BlockTable:
         return len(self.blocks) * self.block_size - self.num_tokens
 
     def slots(self, start: int, stop: int) -> list[int]:
-        """The slot mapping: the slots of positions start to stop - 1."""
+        """The slot mapping: the slots of positions start to stop - 1. Raises BadInput for one that is not stored."""
+        if not 0 <= start <= stop <= self.num_tokens:
+            raise BadInput(f"positions {start} to {stop} are not all stored; the table has {self.num_tokens} of them")
         size = self.block_size
         return [self.blocks[position // size] * size + position % size for position in range(start, stop)]
 

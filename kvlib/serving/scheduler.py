@@ -2,7 +2,8 @@
 
 from collections import deque
 
-from kvlib.errors import BadConfig, BadInput, OutOfBlocks, RequestTooLarge, UnknownSequence
+from kvlib.checks import whole
+from kvlib.errors import BadInput, OutOfBlocks, RequestTooLarge, UnknownSequence
 from kvlib.events import EventLog
 from kvlib.memory import BlockManager
 
@@ -14,8 +15,8 @@ class Request:
 
     def __init__(self, request_id: str, num_prompt_tokens: int, max_tokens: int) -> None:
         self.request_id = request_id
-        self.num_prompt_tokens = num_prompt_tokens
-        self.max_tokens = max_tokens
+        self.num_prompt_tokens = whole("num_prompt_tokens", num_prompt_tokens, 1, BadInput)
+        self.max_tokens = whole("max_tokens", max_tokens, 1, BadInput)
         self.num_tokens = num_prompt_tokens  # known so far: the prompt and what was generated
 
     def append(self) -> None:
@@ -58,29 +59,26 @@ class Scheduler:
         max_num_batched_tokens: int = 2048,
         log: EventLog | None = None,
     ) -> None:
-        for name, value in (
-            ("max_num_seqs", max_num_seqs),
-            ("max_num_batched_tokens", max_num_batched_tokens),
-        ):
-            if not isinstance(value, int) or value < 1:
-                raise BadConfig(f"{name} is {value!r}; give a whole number of at least 1")
         self.manager = manager
-        self.max_num_seqs = max_num_seqs
-        self.max_num_batched_tokens = max_num_batched_tokens
+        self.max_num_seqs = whole("max_num_seqs", max_num_seqs)
+        self.max_num_batched_tokens = whole("max_num_batched_tokens", max_num_batched_tokens)
         self.log = log
         self.waiting: deque[Request] = deque()
         self.running: list[Request] = []
 
     def check_request(self, request: Request) -> None:
         """Raise what `add` would raise for `request`, and change nothing."""
-        if any(request.request_id == other.request_id for other in (*self.waiting, *self.running)):
-            raise BadInput(f"request id {request.request_id!r} is in use; choose another or wait until it has finished")
+        name = request.request_id
+        if name in self.manager or any(name == other.request_id for other in (*self.waiting, *self.running)):
+            raise BadInput(f"request id {name!r} is in use; choose another or wait until it has finished")
+        if self.log is not None and name in self.log.texts:
+            raise BadInput(f"request id {name!r} is in the log already, with another text; choose another")
         # The last token is never fed back, so it needs no slot.
         try:
             self.manager.check_fits(request.num_prompt_tokens + request.max_tokens - 1)
         except RequestTooLarge as error:
             raise RequestTooLarge(
-                f"request {request.request_id!r} ({request.num_prompt_tokens} prompt tokens, max_tokens "
+                f"request {name!r} ({request.num_prompt_tokens} prompt tokens, max_tokens "
                 f"{request.max_tokens}) can never run: {error}"
             ) from None
 
@@ -104,7 +102,12 @@ class Scheduler:
         return step
 
     def finish(self, request: Request, reason: str) -> None:
-        """Take the memory of a running request back: it has ended, for the `reason` given."""
+        """Take the memory of a running request back: it has ended, for the `reason` given.
+
+        Raises UnknownSequence if it does not run.
+        """
+        if request not in self.running:
+            raise UnknownSequence(f"{request} does not run; it may have finished already")
         self.running.remove(request)
         self.manager.free(request.request_id)
         self._note("finish", request, reason=reason)

@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 
 from kvlib.errors import BadEvents
-from kvlib.events import EventLog
-from kvlib.memory import BlockTable
+from kvlib.events import EventLog, check_event
+from kvlib.memory import NULL_BLOCK, BlockTable
 
 
 class Board:
     """The memory after some events of a log.
 
-    `tables` maps a sequence to its BlockTable, `counts[block]` is the number of table entries that name a block.
+    `tables` maps a sequence to its BlockTable, `counts[block]` is the number of table entries that name a block,
+    `stored[block]` the number of tokens in it, whether it is still named or not.
     Applying an event that contradicts the state raises BadEvents: a picture of an impossible memory is never drawn.
     """
 
@@ -18,6 +19,8 @@ class Board:
         self.log = log
         self.tables: dict[str, BlockTable] = {}
         self.counts = [0] * (log.num_blocks + 1)
+        self.stored: dict[int, int] = {}
+        self.step = 0
 
     @classmethod
     def at(cls, log: EventLog, step: int | None = None) -> "Board":
@@ -54,72 +57,90 @@ class Board:
         return self.log.texts.get(seq, [])[: self.tables[seq].num_tokens]
 
     def apply(self, event: dict, number: int) -> None:
-        """Let one event happen. `number` is its place in the log, for the message when it cannot."""
-        problem = self._change(event)
+        """Let one event happen. `number` is its place in the log, for the message when it cannot; then nothing has."""
+        check_event(event, f"event {number}")
+        problem = f"step {self.step} has begun" if event["step"] < self.step else self._change(event)
         if problem:
             raise BadEvents(f"event {number} of the log, {event}, cannot happen: {problem}")
+        self.step = event["step"]
 
     def _change(self, event: dict) -> str | None:
         match event:
-            case {"kind": "allocate", "block": block} if self._count(block):
-                return f"block {block} belongs to {self.owners(block)}"
             case {"kind": "allocate", "seq": seq, "index": index, "block": block}:
-                return self._enter(seq, index, block)
-            case {"kind": "share", "seq": seq, "index": index, "block": block, "filled": filled}:
-                problem = self._enter(seq, index, block)
-                if not problem:
-                    self.tables[seq].num_tokens += filled
-                return problem
+                if self.counts[block : block + 1] != [0] or block == NULL_BLOCK:
+                    return f"block {block} is not one of {self.log.num_blocks}, or belongs to {self.owners(block)}"
+                return self._enter(seq, index, block, filled=0)
+            case {"kind": "share", "seq": seq, "index": index, "block": block, "filled": filled, "count": count}:
+                return self._share(seq, index, block, filled, count)
             case {"kind": "copy", "seq": seq, "index": index, "source": source, "target": target}:
                 return self._copy(seq, index, source, target)
             case {"kind": "write", "seq": seq, "start": start, "stop": stop}:
                 return self._write(seq, start, stop)
-            case {"kind": "free", "seq": seq, "block": block}:
-                return self._free(seq, block)
-        return None  # evict, preempt and finish change no table: the memory has gone, or goes, by free events
+            case {"kind": "free", "seq": seq, "block": block, "count": count}:
+                return self._free(seq, block, count)
+            case {"kind": "evict", "block": block}:
+                return self._evict(block)
+            case {"seq": seq} if seq in self.tables:  # preempt, finish
+                return f"{seq} still holds {self.tables[seq]}"
+        return None
 
-    def _count(self, block: int) -> int:
-        return self.counts[block] if 1 <= block <= self.log.num_blocks else 0
-
-    def _enter(self, seq: str, index: int, block: int) -> str | None:
-        if not 1 <= block <= self.log.num_blocks:
-            return f"the memory has blocks 1 to {self.log.num_blocks}"
-        table = self.tables.setdefault(seq, BlockTable(self.log.block_size, [], 0))
+    def _enter(self, seq: str, index: int, block: int, filled: int) -> str | None:
+        table = self.tables.get(seq) or BlockTable(self.log.block_size, [], 0)
         if index != len(table.blocks):
             return f"the next entry of the table of {seq} has index {len(table.blocks)}"
         table.blocks.append(block)
+        table.num_tokens += filled
+        self.tables[seq] = table
         self.counts[block] += 1
+        self.stored[block] = filled
         return None
+
+    def _share(self, seq: str, index: int, block: int, filled: int, count: int) -> str | None:
+        table = self.tables.get(seq)
+        if self.stored.get(block) != filled or self.counts[block] + 1 != count:
+            return f"block {block} stores {self.stored.get(block, 0)} tokens and has the owners {self.owners(block)}"
+        if table and (table.room or block in table.blocks):
+            return f"{seq} has the table {table}, to which this block cannot be added"
+        return self._enter(seq, index, block, filled)
 
     def _copy(self, seq: str, index: int, source: int, target: int) -> str | None:
         blocks = self.tables[seq].blocks if seq in self.tables else []
-        if index >= len(blocks) or blocks[index] != source:
+        if not 0 <= index < len(blocks) or blocks[index] != source:
             return f"entry {index} of the table of {seq} does not name block {source}: {blocks}"
-        if self._count(source) < 2 or self._count(target) or not 1 <= target <= self.log.num_blocks:
+        if self.counts[source] < 2 or self.counts[target : target + 1] != [0] or target == NULL_BLOCK:
             owners = (self.owners(source), self.owners(target))
             return f"a copy goes from a block with two owners or more to a free one, their owners are {owners}"
         blocks[index] = target
         self.counts[source] -= 1
         self.counts[target] += 1
+        self.stored[target] = self.stored[source]
         return None
 
     def _write(self, seq: str, start: int, stop: int) -> str | None:
         table = self.tables.get(seq)
         if table is None or start != table.num_tokens or not start <= stop <= start + table.room:
             return f"{seq} has the table {table}"
-        if any(self.counts[block] > 1 for block in table.blocks[start // table.block_size :]):
+        first = start // table.block_size
+        if any(self.counts[block] > 1 for block in table.blocks[first:]):
             return f"a block written to has another owner: {table}"
         table.num_tokens = stop
+        self.stored.update(table.entries()[first:])
         return None
 
-    def _free(self, seq: str, block: int) -> str | None:
+    def _free(self, seq: str, block: int, count: int) -> str | None:
         blocks = self.tables[seq].blocks if seq in self.tables else []
-        if not blocks or blocks[-1] != block:
-            return f"the last block of {seq} is freed first, and its table names {blocks}"
-        self.counts[block] -= 1
+        if not blocks or blocks[-1] != block or self.counts[block] - 1 != count:
+            return f"the last block of {seq} is freed first: {blocks}, with the owners {self.owners(block)}"
         table = self.tables[seq]
         table.num_tokens -= table.entries()[-1][1]
         blocks.pop()
+        self.counts[block] -= 1
         if not blocks:
             del self.tables[seq]
+        return None
+
+    def _evict(self, block: int) -> str | None:
+        if self.counts[block : block + 1] != [0] or not self.stored.get(block):
+            return f"block {block} holds nothing that could be lost, or belongs to {self.owners(block)}"
+        del self.stored[block]
         return None

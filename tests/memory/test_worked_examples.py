@@ -196,6 +196,64 @@ def test_a_block_named_twice_is_queued_once():
     assert pool.num_free == 1
 
 
+@pytest.mark.parametrize("bad_key", [[], None])
+def test_one_bad_key_among_good_ones_publishes_none(bad_key):
+    manager = BlockManager(4, 4)
+    manager.admit("A", 9)
+    with pytest.raises(BadInput, match="key"):
+        manager.publish("A", ["good", bad_key])
+    manager.free("A")
+    assert manager.cached_prefix(9, ["good"]) == []
+    assert manager.num_free_blocks == 4
+    with pytest.raises(BadInput, match="key"):
+        manager.admit("B", 9, [bad_key])
+    assert manager.num_free_blocks == 4
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda pool: pool.release([1, 99]),
+        lambda pool: pool.share([1, 99]),
+        lambda pool: pool.share([1, -1]),
+        lambda pool: pool.share([1, 3]),
+        lambda pool: pool.take(-1),
+    ],
+)
+def test_a_block_that_is_not_here_or_free_is_refused_and_nothing_is_counted(call):
+    pool = BlockPool(3)
+    pool.take(2)
+    with pytest.raises(BadInput):
+        call(pool)
+    assert pool.ref_counts == [0, 1, 1, 0]
+    assert pool.num_free == 1
+
+
+def test_the_answers_before_an_admission_refuse_what_it_refuses():
+    manager = BlockManager(4, 4)
+    for ask in (manager.can_admit, manager.check_fits, manager.blocks_for):
+        for nothing in (0, -1, 1.0, True, "4"):
+            with pytest.raises(BadInput, match="num_tokens is"):
+                ask(nothing)
+
+
+def test_a_refusal_tells_free_blocks_from_the_hits_among_them():
+    manager = BlockManager(4, 4)
+    manager.admit("A", 9)
+    manager.publish("A", ["x", "y"])
+    manager.free("A")
+    manager.admit("B", 8)
+    with pytest.raises(OutOfBlocks, match="of the 2 free ones 2 hold its own beginning and 0 are kept back"):
+        manager.admit("C", 16, ["x", "y", "z"])
+
+
+def test_slots_of_positions_that_are_not_stored_are_refused():
+    table = BlockTable(4, [7, 2], 5)
+    for start, stop in ((-2, 2), (0, 6), (3, 2)):
+        with pytest.raises(BadInput, match="the table has 5"):
+            table.slots(start, stop)
+
+
 def test_slots_follow_the_table_and_not_the_numbers_of_the_blocks():
     table = BlockTable(4, [7, 2], 6)
     assert table.slots(0, 6) == [28, 29, 30, 31, 8, 9]
@@ -221,7 +279,7 @@ def test_slots_follow_the_table_and_not_the_numbers_of_the_blocks():
         (lambda m: m.fork("A", "A"), BadInput, "already holds memory"),
         (lambda m: m.publish("A", ["k", "l"]), BadInput, "has 1 full blocks"),
         (lambda m: m.free("B"), UnknownSequence, "no sequence 'B'"),
-        (lambda m: m.pool.set_key(2, "k"), BadConfig, "only a used block"),
+        (lambda m: m.pool.set_key(2, "k"), BadInput, "only a used block"),
     ],
 )
 def test_bad_input_is_named_and_changes_nothing(call, error, words):

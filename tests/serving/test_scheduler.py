@@ -155,3 +155,28 @@ def test_a_request_id_in_use_is_refused():
     scheduler.add(Request("A", 1, 1))
     with pytest.raises(BadInput, match="'A' is in use"):
         scheduler.add(Request("A", 1, 1))
+
+
+@pytest.mark.parametrize(("num_prompt_tokens", "max_tokens"), [(0, 2), (-3, 2), (2.5, 2), (True, 2), (4, -5), (4, 0)])
+def test_a_request_with_impossible_numbers_is_refused_before_it_can_block_the_queue(num_prompt_tokens, max_tokens):
+    with pytest.raises(BadInput, match="give a whole number"):
+        Request("A", num_prompt_tokens, max_tokens)
+
+
+def test_an_id_that_holds_memory_or_has_a_text_in_the_log_is_refused():
+    log = EventLog()
+    scheduler = Scheduler(RecordedBlockManager(4, 4, log), log=log)
+    scheduler.manager.admit("A", 4)
+    log.say("B", ["Once"])
+    for name, words in (("A", "in use"), ("B", "in the log already")):
+        with pytest.raises(BadInput, match=words):
+            scheduler.add(Request(name, 1, 1))
+
+
+def test_a_request_finishes_once():
+    scheduler = Scheduler(BlockManager(4, 4))
+    scheduler.add(Request("A", 1, 1))
+    [request] = scheduler.schedule().prefills
+    scheduler.finish(request, "length")
+    with pytest.raises(UnknownSequence, match="does not run"):
+        scheduler.finish(request, "length")

@@ -41,9 +41,19 @@ def test_each_step_hands_out_one_board_a_step():
         ({"kind": "free", "seq": "A", "block": 1, "count": 0}, "last block of A is freed first"),
         ({"kind": "free", "seq": "Z", "block": 4, "count": 0}, "cannot happen"),
         ({"kind": "allocate", "seq": "A", "index": 2, "block": 3}, r"belongs to \['B'\]"),
-        ({"kind": "allocate", "seq": "A", "index": 2, "block": 5}, "blocks 1 to 4"),
+        ({"kind": "allocate", "seq": "A", "index": 2, "block": 5}, "block 5 is not one of 4"),
         ({"kind": "allocate", "seq": "A", "index": 0, "block": 4}, "has index 2"),
-        ({"kind": "share", "seq": "C", "index": 0, "block": 0, "count": 1, "filled": 4}, "blocks 1 to 4"),
+        ({"kind": "allocate", "seq": "A", "index": 2, "block": 0}, "block 0 is not one of 4"),
+        ({"kind": "share", "seq": "C", "index": 0, "block": 0, "count": 1, "filled": 4}, "block 0 stores 0"),
+        ({"kind": "share", "seq": "C", "index": 0, "block": 4, "count": 1, "filled": 4}, "block 4 stores 0"),
+        ({"kind": "share", "seq": "C", "index": 0, "block": 1, "count": 3, "filled": 9}, "block 1 stores 4"),
+        ({"kind": "share", "seq": "C", "index": 0, "block": 1, "count": 2, "filled": 4}, "the owners"),
+        ({"kind": "share", "seq": "B", "index": 2, "block": 2, "count": 2, "filled": 2}, "cannot be added"),
+        ({"kind": "copy", "seq": "A", "index": -1, "source": 2, "target": 4}, "entry -1"),
+        ({"kind": "evict", "block": 1}, "belongs to"),
+        ({"kind": "evict", "block": 4}, "holds nothing"),
+        ({"kind": "finish", "seq": "A", "reason": "stop"}, "still holds"),
+        ({"kind": "evict", "block": 4, "step": 0}, "step 1 has begun"),
         ({"kind": "copy", "seq": "A", "index": 1, "source": 2, "target": 4}, "two owners"),
         ({"kind": "copy", "seq": "A", "index": 0, "source": 2, "target": 4}, "does not name block 2"),
         ({"kind": "write", "seq": "A", "start": 6, "stop": 9}, "has the table"),
@@ -56,6 +66,16 @@ def test_an_event_that_cannot_happen_is_refused_with_its_place(event, words):
     with pytest.raises(BadEvents, match=words) as caught:
         Board.at(log)
     assert f"event {len(log) - 1} of the log" in str(caught.value)
+
+
+def test_a_refused_event_leaves_no_trace():
+    board = Board.at(forked_log())
+    with pytest.raises(BadEvents):
+        board.apply({"step": 1, "kind": "allocate", "seq": "new", "index": 3, "block": 4}, 9)
+    assert "new" not in board.tables
+    for nonsense in ({}, None, {"step": 1, "kind": "melt"}):
+        with pytest.raises(BadEvents, match="event 9 is"):
+            board.apply(nonsense, 9)
 
 
 def test_writing_into_a_block_with_another_owner_is_refused():
