@@ -1,7 +1,10 @@
 """The command `kvlib`."""
 
 import argparse
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from kvlib import __version__, doctor
 
@@ -13,7 +16,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     command = commands.add_parser("doctor", help="say what this machine can run, what is missing and how to get it")
     command.add_argument("--json", action="store_true", help="print it as JSON")
-    options = parser.parse_args(arguments)
+    with _written_out():
+        options = parser.parse_args(arguments)
     findings = doctor.examine()
-    print(doctor.as_json(findings) if options.json else doctor.as_text(findings))
+    with _written_out():
+        print(doctor.as_json(findings) if options.json else doctor.as_text(findings))
     return 0 if doctor.can_run(findings, "engine", "book") else 1
+
+
+@contextmanager
+def _written_out() -> Iterator[None]:
+    """Write out what is printed inside. Where that fails, end with one line, or with none if the reader has gone."""
+    try:
+        try:
+            yield
+        finally:
+            print(end="", flush=True)
+    except OSError as error:
+        # Python writes out what is left when it ends, and would fail a second time.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        gone = isinstance(error, BrokenPipeError)
+        raise SystemExit(1 if gone else f"kvlib: the output cannot be written: {error.strerror}") from None

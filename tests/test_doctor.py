@@ -20,11 +20,11 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def kvlib(*arguments, flags=()):
+def kvlib(*arguments, flags=(), stdout=subprocess.PIPE):
     """`python -m kvlib` in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": ""}
     command = [sys.executable, *flags, "-m", "kvlib", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=environment)
+    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment)
 
 
 def examine(name):
@@ -204,3 +204,20 @@ def test_the_version_is_that_of_the_package(capsys):
         cli.main(["--version"])
     assert capsys.readouterr().out == f"kvlib {__version__}\n"
     assert PROJECT["version"] == __version__
+
+
+@pytest.mark.parametrize("arguments", [["doctor"], ["doctor", "--json"], ["--version"], ["--help"]])
+def test_a_reader_that_has_gone_ends_the_command_quietly(arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = kvlib(*arguments, flags=["-S"], stdout=writer)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("arguments", [["doctor"], ["doctor", "--json"], ["--version"], ["--help"]])
+def test_an_output_that_takes_no_text_is_told_of_in_one_line(arguments, tmp_path):
+    (tmp_path / "out").touch()
+    with open(tmp_path / "out") as to_read_only:
+        result = kvlib(*arguments, flags=["-S"], stdout=to_read_only)
+    assert (result.returncode, result.stderr) == (1, "kvlib: the output cannot be written: Bad file descriptor\n")

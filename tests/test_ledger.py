@@ -112,6 +112,65 @@ def test_a_number_without_a_unit_is_shown_bare():
     assert ledger.Number(**ENTRY | {"unit": ""}).text == "4"
 
 
+def test_what_is_no_id_is_unknown():
+    with pytest.raises(UnknownNumber, match="no number None"):
+        ledger.number(None)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "\x80", "[]", "4", "{}", '{"sources": {}}', '{"sources": [], "numbers": []}', '{"numbers": {}}']
+)
+def test_a_file_that_is_no_ledger_is_refused_by_name(tmp_path, text):
+    (tmp_path / "mine.json").write_text(text, encoding="latin-1")
+    with pytest.raises(BadConfig, match=r"mine\.json (cannot be read as JSON|is no ledger)"):
+        ledger.load(tmp_path / "mine.json")
+
+
+def test_a_file_that_is_not_there_is_refused_by_name(tmp_path):
+    with pytest.raises(BadConfig, match=r"none\.json cannot be read"):
+        ledger.load(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("entry", [4, None, [], "text", {}])
+def test_an_entry_that_is_no_object_with_a_source_is_refused(write, entry):
+    with pytest.raises(BadConfig, match="an entry of"):
+        ledger.load(write({"sources": {}, "numbers": [entry]}))
+
+
+def test_a_path_may_be_text(write):
+    assert list(ledger.load(str(write({"sources": {"P": {"source": "a paper"}}, "numbers": [ENTRY]})))) == ["an-id"]
+
+
+BROKEN = {
+    "a division by zero": ("1 / 0", "ZeroDivisionError"),
+    "a name with a typo": ("kib", "'kib' is not defined"),
+    "an id with a typo": ("number('a-n-id')", "UnknownNumber"),
+    "no expression": ("1 +", "SyntaxError"),
+    "no number": ("'4'", "is not a finite number"),
+    "itself": ("number('broken')", "would follow from itself"),
+    "what follows from it": ("number('above')", "would follow from itself"),
+}
+
+
+@pytest.mark.parametrize(("expression", "said"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_expression_is_named_and_the_check_goes_on(expression, said):
+    derived = {"status": "derived", "derive": expression}
+    entries = [
+        ENTRY | {"id": "broken"} | derived,
+        ENTRY | {"id": "above"} | derived | {"derive": "number('broken')"},
+        ENTRY | {"id": "wrong"} | derived | {"derive": "5"},
+    ]
+    numbers = {each["id"]: ledger.Number(**each) for each in entries}
+    for id, way in (("broken", "broken"), ("above", "above -> broken")):
+        with pytest.raises(BadConfig, match=r"^number '(broken|above)' cannot be computed") as refusal:
+            ledger.derive(numbers[id], numbers)
+        assert said in str(refusal.value)
+        assert way in str(refusal.value)
+    faults = ledger.check(numbers)
+    assert [fault.partition(":")[0] for fault in faults] == ["broken", "above", "wrong"]
+    assert said in faults[0]
+
+
 def test_an_unknown_id_names_the_near_ones():
     with pytest.raises(UnknownNumber) as refusal:
         ledger.number("opt-13b-token-byte")
@@ -131,6 +190,12 @@ def test_only_a_derived_number_can_be_derived():
         ({"value": True}, "value is not"),
         ({"value": "4"}, "value is not"),
         ({"value": float("nan")}, "value is not"),
+        ({"value": 10**400}, "value is not"),
+        ({"digits": -1}, "digits is not"),
+        ({"digits": 1.5}, "digits is not"),
+        ({"digits": True}, "digits is not"),
+        ({"id": 4}, "other than text"),
+        ({"what": None}, "other than text"),
         ({"where": ""}, "is empty"),
         ({"what": ""}, "is empty"),
         ({"status": "guessed"}, "quoted, derived, simulated, measured"),

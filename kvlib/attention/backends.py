@@ -1,10 +1,13 @@
 """One call, `attend`, and the table of backends that answer it; all keep the same contract."""
 
+import math
 from collections.abc import Callable
+from numbers import Real
 
 from torch import Tensor
 
 from kvlib.attention.batch import Batch
+from kvlib.attention.cache import check_caches, check_tensors
 from kvlib.attention.gather import gather
 from kvlib.attention.paged import paged
 from kvlib.attention.reference import dense
@@ -30,14 +33,15 @@ def attend(
 
     query [num_tokens, num_heads, head_size], any strides: the new tokens of all sequences, one sequence
         after another. Their keys and values are in the cache already.
-    key_cache, value_cache [num_blocks, block_size, num_kv_heads, head_size], any strides, the dtype of query;
+    key_cache, value_cache [num_blocks, block_size, num_kv_heads, head_size], any strides, the dtype of query, float16,
+        bfloat16, float32 or float64;
         block 0 is the null block. Query head h reads KV head h // (num_heads // num_kv_heads).
     block_tables [num_seqs, max_blocks] int32 or int64: entry b of row s is the physical block that holds tokens
         b * block_size and following of sequence s; entries past the context may hold anything.
     context_lens [num_seqs]: tokens of each sequence in the cache, the new ones included; 0 gives zero rows.
     query_start_loc [num_seqs + 1]: sequence s owns rows query_start_loc[s] to query_start_loc[s + 1] of query, and
         its row i stands at position context_len - query_len + i.
-    scale: the factor on query times key, head_size ** -0.5 in most models.
+    scale: the factor on query times key, above 0 and finite, head_size ** -0.5 in most models.
     backend: "dense", "gather" or "paged".
 
     Returns [num_tokens, num_heads, head_size] in the dtype of query. One call serves prompts, chunks of
@@ -46,8 +50,8 @@ def attend(
 
     A model calls this once a layer with the same tables: build a `Batch` once a step and call `attend_batch`.
     """
-    _, block_size, _, _ = _cache_shape(key_cache)
-    batch = Batch(block_tables, context_lens, query_start_loc, block_size=block_size)
+    check_caches(key_cache, value_cache)
+    batch = Batch(block_tables, context_lens, query_start_loc, block_size=key_cache.shape[1])
     return attend_batch(query, key_cache, value_cache, batch, scale=scale, backend=backend)
 
 
@@ -61,13 +65,18 @@ def attend_batch(
     backend: str = "gather",
 ) -> Tensor:
     """`attend` for one layer of a step whose tables are checked already; what is left to check is cheap."""
-    if backend not in BACKENDS:
+    if backend not in list(BACKENDS):
         raise BadInput(f"backend is {backend!r}; known backends: {', '.join(BACKENDS)}")
-    num_blocks, block_size, num_kv_heads, head_size = _cache_shape(key_cache)
-    if value_cache.shape != key_cache.shape:
+    if not isinstance(batch, Batch):
+        raise BadInput(f"batch is of type {type(batch).__name__}; give a Batch")
+    if not isinstance(scale, Real) or isinstance(scale, bool) or not 0 < scale < math.inf:
         raise BadInput(
-            f"value_cache has shape {list(value_cache.shape)}; expected {list(key_cache.shape)}, that of key_cache"
+            f"scale is {scale!r}, of type {type(scale).__name__}; give a finite number above 0, such as "
+            "head_size ** -0.5"
         )
+    check_tensors(query=query)
+    check_caches(key_cache, value_cache)
+    num_blocks, block_size, num_kv_heads, head_size = key_cache.shape
     if query.dim() != 3 or query.shape[0] != batch.num_tokens or query.shape[2] != head_size:
         raise BadInput(
             f"query has shape {list(query.shape)}; expected [{batch.num_tokens}, num_heads, {head_size}]: the rows "
@@ -78,11 +87,8 @@ def attend_batch(
             f"query has {query.shape[1]} heads and key_cache has {num_kv_heads}; expected a multiple of "
             f"{num_kv_heads}, as each KV head serves the same number of query heads"
         )
-    if not query.dtype == key_cache.dtype == value_cache.dtype or not query.is_floating_point():
-        raise BadInput(
-            f"query, key_cache and value_cache have dtypes {query.dtype}, {key_cache.dtype} and "
-            f"{value_cache.dtype}; expected one floating-point dtype for all three"
-        )
+    if query.dtype != key_cache.dtype:
+        raise BadInput(f"query has dtype {query.dtype}; expected {key_cache.dtype}, that of the caches")
     if batch.block_size != block_size:
         raise BadInput(
             f"key_cache has blocks of {block_size} tokens, but the batch was built for blocks of "
@@ -93,12 +99,4 @@ def attend_batch(
             f"block_tables names block {batch.highest_block} inside a context; expected at most "
             f"{num_blocks - 1}, as key_cache has {num_blocks} blocks"
         )
-    return BACKENDS[backend](query, key_cache, value_cache, batch, scale)
-
-
-def _cache_shape(key_cache: Tensor) -> list[int]:
-    if key_cache.dim() != 4:
-        raise BadInput(
-            f"key_cache has shape {list(key_cache.shape)}; expected [num_blocks, block_size, num_kv_heads, head_size]"
-        )
-    return list(key_cache.shape)
+    return BACKENDS[backend](query, key_cache, value_cache, batch, float(scale))

@@ -6,6 +6,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from kvlib.attention.cache import check_tensors
+from kvlib.checks import whole
 from kvlib.errors import BadInput
 
 INTEGER = (torch.int32, torch.int64)
@@ -43,15 +45,14 @@ class Batch:
     """
 
     def __init__(self, block_tables: Tensor, context_lens: Tensor, query_start_loc: Tensor, *, block_size: int) -> None:
+        check_tensors(block_tables=block_tables, context_lens=context_lens, query_start_loc=query_start_loc)
         _check_shapes(block_tables, context_lens, query_start_loc)
-        if block_size < 1:
-            raise BadInput(f"block_size is {block_size}; give the tokens of a block, 1 or more")
+        self.block_size = whole("block_size", block_size, error=BadInput)
         contexts: list[int] = context_lens.tolist()
         starts: list[int] = query_start_loc.tolist()
         widths = [-(-context_len // block_size) for context_len in contexts]
         _check_lengths(contexts, starts)
         _check_widths(contexts, widths, block_tables.shape[1], block_size)
-        self.block_size = block_size
         self.num_tokens = starts[-1]
         self.highest_block = _highest_block(block_tables, widths)
         self.sequences = [

@@ -16,19 +16,24 @@ least 4.5 with the paper. `book/static/book.css` holds the same colours, and the
 """
 
 import io
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 from xml.etree import ElementTree
 
+from kvlib.checks import whole
 from kvlib.errors import BadInput, MissingPackage
 
 try:
     import matplotlib.pyplot as plt
     from cycler import cycler
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+    from matplotlib.patches import Rectangle as Rectangle
 except ImportError as error:
     raise MissingPackage("figures need matplotlib; install it with: pip install 'kvlib[book]'") from error
 
@@ -39,6 +44,11 @@ GRID = "#dedbd3"
 PREFILL = "#b04c0a"
 DECODE = "#2563c9"
 SEQUENCES = ("#0a6164", "#981737", "#924a96", "#66725a", "#5a1669", "#104f05")
+
+# What XML cannot hold, as an escape that a reader can tell.
+ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\t\n\r"} | {
+    code: f"\\u{code:04x}" for code in (*range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
+}
 
 _VARIABLES = {
     PAPER: "var(--kv-paper, var(--jp-layout-color0, {}))",
@@ -87,19 +97,13 @@ _STYLE: dict[Any, Any] = {
 
 def sequence_colour(index: int) -> str:
     """The colour of the sequence with this number, from 0; after six they begin again, so write the letter too."""
-    return SEQUENCES[_sequence(index) % len(SEQUENCES)]
+    return SEQUENCES[whole("sequence number", index, 0, BadInput) % len(SEQUENCES)]
 
 
 def sequence_letter(index: int) -> str:
     """The name of the sequence with this number: A to Z, then A1 to Z1, and so on."""
-    lap, place = divmod(_sequence(index), 26)
+    lap, place = divmod(whole("sequence number", index, 0, BadInput), 26)
     return chr(ord("A") + place) + (str(lap) if lap else "")
-
-
-def _sequence(index: int) -> int:
-    if index < 0:
-        raise BadInput(f"sequence number {index} is below 0; sequences are numbered from 0")
-    return index
 
 
 @contextmanager
@@ -109,6 +113,8 @@ def figure(width: int = 360, height: int = 240) -> Iterator[Figure]:
     It belongs to no window and to no notebook backend, so nothing is drawn until `show` or `fig.savefig` is called.
     `savefig` writes real colours on paper, for slides: `fig.savefig("pool.png", dpi=288)` is four pixels for one.
     """
+    if not all(isinstance(side, Real) and 0 < side < math.inf for side in (width, height)):
+        raise BadInput(f"the figure is {width!r} x {height!r}; give a width and a height in pixels, above 0")
     with plt.rc_context(_STYLE):
         yield Figure(figsize=(width / 72, height / 72))
 
@@ -131,10 +137,14 @@ def show(fig: Figure, *, alt: str) -> Picture:
     """`fig` as a picture whose colours follow the page; the same figure and `alt` always give the same text.
 
     `alt` says in a sentence what a reader sees, for those who do not see it. Raises BadInput if it is not a
-    sentence, or if the figure has a colour that is not one of this module's, which no theme could follow.
+    sentence, or if the figure has a colour that is not one of this module's or an image of pixels, which no theme
+    could follow.
     """
-    if len(alt.split()) < 3 or not alt.rstrip().endswith("."):
-        raise BadInput(f"alt is {alt!r}; give a sentence that says what the figure shows, with a full stop")
+    if not _is_sentence(alt):
+        raise BadInput(
+            f"alt is {alt!r}; give a sentence that says what the figure shows: three words or more, a full stop, and "
+            "no control characters"
+        )
     drawn = io.StringIO()
     with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": alt}):
         nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -143,9 +153,20 @@ def show(fig: Figure, *, alt: str) -> Picture:
     return Picture(_for_the_page(drawn.getvalue(), alt), alt)
 
 
+def _is_sentence(alt: object) -> bool:
+    if not isinstance(alt, str) or alt.translate(ESCAPES) != alt:
+        return False
+    return len(re.findall(r"\w+", alt)) >= 3 and alt.rstrip().endswith(".")
+
+
 def _for_the_page(drawn: str, alt: str) -> str:
     """Matplotlib's SVG document as an element that leaves the rest of the page alone and takes its font and colours."""
-    root = ElementTree.fromstring(re.sub(r' xmlns="[^"]*"|xlink:(?=href)', "", drawn))
+    if "<image" in drawn:
+        raise BadInput(
+            "the figure has an image of pixels, whose colours cannot follow the page; draw each cell as a "
+            "Rectangle in one of this module's colours, with alpha= for a lighter one"
+        )
+    root = ElementTree.fromstring(re.sub(r' xmlns="[^"]*"|xlink:(?=href)', "", drawn.translate(ESCAPES)))
     referenced = set(re.findall(r'(?:href="#|url\(#)([^")]+)', drawn))
     for element in root.iter():
         if element.get("id") not in referenced:

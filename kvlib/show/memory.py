@@ -2,13 +2,23 @@
 
 from math import ceil
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-
-from kvlib.errors import UnknownSequence
+from kvlib.errors import BadEvents, UnknownSequence
 from kvlib.show.board import Board
-from kvlib.show.figures import GRID, INK, MUTED, PAPER, Picture, figure, sequence_colour, sequence_letter, show
+from kvlib.show.figures import (
+    ESCAPES,
+    GRID,
+    INK,
+    MUTED,
+    PAPER,
+    Axes,
+    Figure,
+    Picture,
+    Rectangle,
+    figure,
+    sequence_colour,
+    sequence_letter,
+    show,
+)
 
 WIDTH = 360
 
@@ -19,7 +29,7 @@ def physical(board: Board) -> Picture:
     A block has its number above it and, if it is used, below it the letter of the sequence and the number of the
     logical block; filled slots have the sequence's colour. Letters go by the order in which sequences entered the log.
     """
-    num_blocks, size = board.log.num_blocks, board.log.block_size
+    num_blocks, size = _sizes(board)
     side = ceil(size**0.5)
     columns = min(num_blocks, int(WIDTH / max(32, 9 * side)))  # 32 pixels hold a label of four characters
     rows = ceil(num_blocks / columns)
@@ -58,7 +68,7 @@ def logical(board: Board, seq: str) -> Picture:
     """The block table of `seq`: each logical block with its tokens' text, the physical block, and its filled slots."""
     if seq not in board.tables:
         raise UnknownSequence(f"sequence {seq!r} holds no memory at this step; those that do: {list(board.tables)}")
-    table, size, pieces = board.tables[seq], board.log.block_size, board.text(seq)
+    table, (_, size), pieces = board.tables[seq], _sizes(board), board.text(seq)
     letter, colour = _letter(board, seq), _colour(board, seq)
     left, right, row = 34, 92, 30
     cell = (WIDTH - left - right) / size
@@ -74,8 +84,8 @@ def logical(board: Board, seq: str) -> Picture:
                 face = colour if slot < filled else "none"
                 ax.add_patch(Rectangle((left + slot * cell + 2, y + 1), cell - 4, 20, facecolor=face, edgecolor=colour))
             for slot, piece in enumerate(pieces[index * size : index * size + filled]):
-                middle = left + (slot + 0.5) * cell
-                ax.text(middle, y + 11, _shown(piece, limit), color=PAPER, fontsize=11, va="center", ha="center")
+                middle, shown = left + (slot + 0.5) * cell, _shown(piece, limit)
+                ax.text(middle, y + 11, shown, color=PAPER, fontsize=11, va="center", ha="center", parse_math=False)
             ax.text(WIDTH - right + 12, y + 11, "→", color=MUTED, fontsize=12, va="center")
             ax.text(WIDTH - 42, y + 11, str(block), color=INK, fontsize=12, va="center", ha="right", weight="bold")
             ax.text(WIDTH, y + 11, f"{filled}/{size}", color=MUTED, fontsize=11, va="center", ha="right")
@@ -83,6 +93,16 @@ def logical(board: Board, seq: str) -> Picture:
     return show(
         fig, alt=f"Block table of {letter}, logical blocks in physical ones with their filled slots: {entries}."
     )
+
+
+def _sizes(board: Board) -> tuple[int, int]:
+    num_blocks, size = board.log.num_blocks, board.log.block_size
+    if num_blocks < 1 or size < 1:
+        raise BadEvents(
+            f"the log is of a memory of {num_blocks} blocks of {size} slots, which cannot be drawn; "
+            "say which memory it is of with log.open(num_blocks, block_size), each 1 or more"
+        )
+    return num_blocks, size
 
 
 def _canvas(fig: Figure, width: float, height: float) -> Axes:
@@ -106,5 +126,5 @@ def _colour(board: Board, seq: str) -> str:
 
 
 def _shown(text: str, limit: int) -> str:
-    text = text.strip(" ").replace("\n", "⏎") or "␣" * bool(text)
+    text = text.strip(" ").translate(ESCAPES | {ord("\n"): "⏎", ord("\t"): "⇥", ord("\r"): "\\r"}) or "␣" * bool(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -3,12 +3,23 @@
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from kvlib.errors import BadInput
+
 
 class Table:
-    """`columns` are the heads; each row has one value a column, shown as `str` gives it. The first names its row."""
+    """`columns` are the heads; each row has one value a column, shown as `str` gives it. The first names its row.
+
+    Raises BadInput, naming the row, where the number of values is not that of the columns.
+    """
 
     def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         self.lines = [[str(cell) for cell in row] for row in (columns, *rows)]
+        head, *body = self.lines
+        if not head:
+            raise BadInput("columns is empty; give the head of each column")
+        for number, line in enumerate(body):
+            if len(line) != len(head):
+                raise BadInput(f"row {number} has the values {line}; expected {len(head)}, one for each of {head}")
 
     def _repr_html_(self) -> str:
         head, *body = self.lines

@@ -23,8 +23,17 @@ def test_a_new_cache_has_the_null_block_besides_the_blocks_asked_for():
 @pytest.mark.parametrize("name", ["num_layers", "num_blocks", "block_size", "num_kv_heads", "head_size"])
 def test_a_cache_of_a_size_below_1_is_refused_by_name(name: str):
     sizes = {"num_layers": 1, "num_blocks": 1, "block_size": 1, "num_kv_heads": 1, "head_size": 1}
-    with pytest.raises(BadConfig, match=f"{name} is 0"):
-        new_cache(**(sizes | {name: 0}))
+    for size in (0, 1.0, "1", None, True):
+        with pytest.raises(BadConfig, match=rf"{name} is {size!r} \({type(size).__name__}\); give a whole number"):
+            new_cache(**(sizes | {name: size}))
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.int32, "float32", None])
+def test_a_cache_of_a_dtype_that_no_backend_reads_is_refused(dtype: object):
+    with pytest.raises(
+        BadConfig, match=f"dtype is {dtype!r}, of type {type(dtype).__name__}; give one of torch.float16"
+    ):
+        new_cache(1, 1, 1, 1, 1, dtype)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -63,6 +72,15 @@ WRONG_WRITES = {
         {"value": torch.zeros(2, 2, 3).double()},
         "value has dtype torch.float64; expected torch.float32",
     ),
+    "a single slot": (
+        {"slot_mapping": torch.tensor(4)},
+        r"slot_mapping has shape \[\] and dtype torch.int64; expected",
+    ),
+    "slots in a list": ({"slot_mapping": [4, 5]}, "slot_mapping is of type list; give a torch.Tensor"),
+    "a key of numpy": ({"key": torch.zeros(2, 2, 3).numpy()}, "key is of type ndarray; give a torch.Tensor"),
+    "no value": ({"value": None}, "value is of type NoneType; give a torch.Tensor"),
+    "no value cache": ({"value_cache": None}, "value_cache is of type NoneType; give a torch.Tensor"),
+    "a cache of rank 3": ({"key_cache": torch.zeros(12, 2, 3)}, r"key_cache has shape \[12, 2, 3\]; expected \[num_b"),
     "caches that differ": ({"value_cache": torch.zeros(3, 4, 2, 2)}, r"value_cache has shape \[3, 4, 2, 2\]"),
 }
 
@@ -71,9 +89,9 @@ WRONG_WRITES = {
 def test_a_wrong_write_is_refused_and_writes_nothing(change: dict, message: str):
     ((key_cache, value_cache),) = new_cache(1, 2, 4, 2, 3)
     key, value = numbered(2)
-    right = {"key": key, "value": value, "value_cache": value_cache, "slot_mapping": torch.tensor([4, 5])}
+    caches = {"key_cache": key_cache, "value_cache": value_cache}
     with pytest.raises(BadInput, match=message):
-        write(key_cache=key_cache, **(right | change))
+        write(**({"key": key, "value": value, **caches, "slot_mapping": torch.tensor([4, 5])} | change))
     assert key_cache.count_nonzero() == value_cache.count_nonzero() == 0
 
 
@@ -111,6 +129,29 @@ def test_a_copy_of_the_null_block_or_outside_the_cache_is_refused_before_any_cop
 def test_copying_without_caches_is_refused():
     with pytest.raises(BadInput, match="caches is empty"):
         copy_blocks([], [(1, 2)])
+
+
+@pytest.mark.parametrize("copies", [None, [1, 2], [(1, 2, 3)], zip([1], [2]), [(1.0, 2)], [("1", 2)], [(1, True)]])
+def test_copies_that_are_no_pairs_of_whole_numbers_are_refused_before_any_copy(copies: object):
+    caches = new_cache(1, 4, 1, 1, 1)
+    blocks_numbered(caches)
+    with pytest.raises(BadInput, match=r"^copies .*(give a list of pairs|expected physical blocks)"):
+        copy_blocks(caches, copies)
+    assert caches[0][0].flatten().tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (None, "caches is or holds a NoneType; give a list of pairs"),
+        (new_cache(1, 4, 1, 1, 1)[0], "caches is or holds a Tensor; give a list of pairs"),
+        ([([0.0], [0.0])], "key_cache is of type list; give a torch.Tensor"),
+    ],
+    ids=["None", "one layer", "lists"],
+)
+def test_caches_that_are_no_pairs_of_tensors_are_refused(wrong: object, message: str):
+    with pytest.raises(BadInput, match=message):
+        copy_blocks(wrong, [(1, 2)])
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

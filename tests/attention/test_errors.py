@@ -1,3 +1,7 @@
+import math
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 import torch
 
@@ -26,19 +30,27 @@ WRONG = {
     ),
     "caches that differ": (
         {"value_cache": torch.zeros(5, 4, 2, 9)},
-        r"value_cache has shape \[5, 4, 2, 9\]; expected \[5, 4, 2, 8\]",
+        r"value_cache has shape \[5, 4, 2, 9\] and dtype torch.float32; expected \[5, 4, 2, 8\]",
     ),
     "blocks of no token": (
         {"key_cache": torch.zeros(5, 0, 2, 8), "value_cache": torch.zeros(5, 0, 2, 8)},
-        "block_size is 0",
+        r"key_cache has shape \[5, 0, 2, 8\]; .*, each 1 or more",
+    ),
+    "no KV heads": (
+        {"key_cache": torch.zeros(5, 4, 0, 8), "value_cache": torch.zeros(5, 4, 0, 8)},
+        r"key_cache has shape \[5, 4, 0, 8\]; .*, each 1 or more",
     ),
     "mixed dtypes": (
         {"query": torch.zeros(4, 6, 8).half()},
-        r"torch.float16, torch.float32 and torch.float32; expected one floating-point dtype",
+        "query has dtype torch.float16; expected torch.float32, that of the caches",
     ),
     "integer dtype": (
         {name: BASE[name].int() for name in ("query", "key_cache", "value_cache")},
-        "expected one floating-point dtype",
+        "key_cache has dtype torch.int32; expected one of torch.float16, torch.bfloat16, torch.float32, torch.float64",
+    ),
+    "float8": (
+        {name: BASE[name].to(torch.float8_e4m3fn) for name in ("query", "key_cache", "value_cache")},
+        "key_cache has dtype torch.float8_e4m3fn; expected one of torch.float16",
     ),
     "block tables of rank 1": (
         {"block_tables": torch.tensor([1, 2])},
@@ -80,6 +92,7 @@ WRONG = {
         r"block_tables\[0, 1\] is 0.* null block",
     ),
     "an unknown backend": ({"backend": "triton"}, "backend is 'triton'; known backends: dense, gather, paged"),
+    "a list of backends": ({"backend": ["dense"]}, r"backend is \['dense'\]; known backends: dense, gather, paged"),
 }
 
 
@@ -91,6 +104,37 @@ def test_the_call_that_the_wrong_ones_depart_from_is_right():
 def test_a_wrong_argument_is_named_with_what_was_given_and_what_fits(change: dict, message: str):
     with pytest.raises(BadInput, match=message):
         attend(**(BASE | change))
+
+
+@pytest.mark.parametrize("scale", [0.0, -0.5, math.nan, math.inf, None, "1", True, torch.tensor(1.0)])
+def test_a_scale_that_is_no_finite_number_above_0_is_refused(scale: object):
+    with pytest.raises(BadInput, match=rf"scale is .*, of type {type(scale).__name__}; give a finite number above 0"):
+        attend(**(BASE | {"scale": scale}))
+
+
+@pytest.mark.parametrize("name", [name for name, value in BASE.items() if isinstance(value, torch.Tensor)])
+@pytest.mark.parametrize(
+    "convert", [torch.Tensor.tolist, torch.Tensor.numpy, lambda _: None], ids=["list", "array", "None"]
+)
+def test_what_is_no_tensor_is_refused_by_name_and_type(name: str, convert: Callable):
+    given = convert(BASE[name])
+    with pytest.raises(BadInput, match=f"{name} is of type {type(given).__name__}; give a torch.Tensor"):
+        attend(**(BASE | {name: given}))
+
+
+def test_a_number_of_numpy_is_a_scale():
+    assert attend(**(BASE | {"scale": np.float32(0.5)})).shape == (4, 6, 8)
+
+
+@pytest.mark.parametrize("block_size", [0, -4, 4.0, "4", None, True])
+def test_a_block_size_that_is_no_whole_number_above_0_is_refused(block_size: object):
+    with pytest.raises(BadInput, match=rf"block_size is {block_size!r} \({type(block_size).__name__}\); give a whole"):
+        Batch(BASE["block_tables"], BASE["context_lens"], BASE["query_start_loc"], block_size=block_size)
+
+
+def test_tables_in_place_of_a_batch_are_refused():
+    with pytest.raises(BadInput, match="batch is of type dict; give a Batch"):
+        attend_batch(BASE["query"], BASE["key_cache"], BASE["value_cache"], {}, scale=1.0)
 
 
 def test_a_batch_refuses_a_cache_of_another_block_size():

@@ -1,12 +1,15 @@
+import importlib
 import io
+import math
 import re
+import sys
 from itertools import combinations
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
 
-from kvlib.errors import BadInput
+from kvlib.errors import BadInput, MissingPackage
 from kvlib.show import figures
 from kvlib.show.figures import DECODE, INK, PAPER, PREFILL, Picture, figure, sequence_colour, sequence_letter, show
 
@@ -29,7 +32,10 @@ def test_page_gets_a_figure_with_its_text_and_a_terminal_the_text_alone() -> Non
     assert repr(drawn()) == f"figure: {ALT}"
 
 
-@pytest.mark.parametrize("alt", ["", "   ", "figure.", "a line that rises"])
+@pytest.mark.parametrize(
+    "alt",
+    ["", "   ", "figure.", "a line that rises", "... . .", None, 3, "A line\x00 that rises.", "A \ud800 in a line."],
+)
 def test_text_that_is_no_sentence_is_refused(alt: str) -> None:
     with pytest.raises(BadInput, match="sentence"):
         drawn(alt)
@@ -74,6 +80,27 @@ def test_colour_that_no_theme_could_follow_is_refused(colour: str) -> None:
         drawn(colour=colour)
 
 
+def test_image_of_pixels_is_refused_since_no_theme_could_follow() -> None:
+    with figure() as fig:
+        fig.subplots().imshow([[0, 1], [1, 0]], cmap="gray")
+    with pytest.raises(BadInput, match=r"image of pixels.*Rectangle"):
+        show(fig, alt=ALT)
+
+
+def test_characters_that_xml_cannot_hold_are_escaped() -> None:
+    with figure() as fig:
+        fig.text(0.1, 0.5, "a\x1bb")
+    with pytest.warns(UserWarning, match="Glyph"):
+        picture = show(fig, alt=ALT)
+    assert "a\\x1bb" in picture.svg
+
+
+@pytest.mark.parametrize("size", [(-1, 5), (math.nan, 4), (4, math.inf), (0, 4), ("4", 4), (4, None)])
+def test_figure_without_a_size_in_pixels_is_refused(size: tuple) -> None:
+    with pytest.raises(BadInput, match="in pixels"), figure(*size):
+        pass
+
+
 def test_figure_made_with_pyplot_is_not_drawn_a_second_time() -> None:
     with figure():
         fig, ax = plt.subplots()
@@ -103,8 +130,13 @@ def test_sequences_have_letters_beyond_the_alphabet_and_colours_that_begin_again
     assert [sequence_letter(i) for i in (0, 25, 26, 52)] == ["A", "Z", "A1", "A2"]
     assert sequence_colour(6) == sequence_colour(0)
     assert len({sequence_colour(i) for i in range(6)}) == 6
-    with pytest.raises(BadInput, match="-1"):
-        sequence_colour(-1)
+
+
+@pytest.mark.parametrize("index", [-1, "a", None, 1.0])
+def test_sequence_without_a_number_from_0_on_is_refused(index: object) -> None:
+    for name in (sequence_colour, sequence_letter):
+        with pytest.raises(BadInput, match=f"sequence number is {index!r}"):
+            name(index)
 
 
 def theme(rule: str) -> dict[str, str]:
@@ -184,3 +216,15 @@ def test_no_two_colours_with_a_meaning_look_alike(rule: str, eye: str) -> None:
     for one, other in combinations(seen, 2):
         apart = sum((a - b) ** 2 for a, b in zip(seen[one], seen[other], strict=True)) ** 0.5
         assert apart >= 0.075, (one, other)
+
+
+@pytest.mark.parametrize(
+    ("module", "package"),
+    [("figures", "matplotlib"), ("memory", "matplotlib"), ("source", "pygments")],
+)
+def test_module_without_its_package_says_how_to_get_it(monkeypatch, module: str, package: str) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == package or name.startswith("kvlib.show.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingPackage, match=f"{package}; install it with: pip install"):
+        importlib.import_module(f"kvlib.show.{module}")

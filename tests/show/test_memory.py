@@ -1,8 +1,9 @@
 import re
+import warnings
 
 import pytest
 
-from kvlib.errors import UnknownSequence
+from kvlib.errors import BadEvents, UnknownSequence
 from kvlib.events import EventLog
 from kvlib.memory import RecordedBlockManager
 from kvlib.show.board import Board
@@ -52,6 +53,24 @@ def test_the_logical_picture_shows_text_physical_block_and_filled_slots(board):
         *("A2", "→", "3", "1/4"),
     ]
     assert "0 in 1 with 4, 1 in 2 with 4, 2 in 3 with 1" in picture.alt
+
+
+def test_dollars_and_control_characters_are_shown_as_text():
+    log = EventLog()
+    RecordedBlockManager(2, 2, log).admit("prices", 4)
+    log.say("prices", ["$x^$", "a\x00b", "\x1b[0m", "$\x0c\t\r\ud800"])
+    with warnings.catch_warnings(action="error"):
+        picture = logical(Board.at(log), "prices")
+    shown = [word for word in words(picture) if "$" in word or "\\" in word]
+    assert shown == ["$x^$", "a\\x00b", "\\x1b[0m", "$\\x0c⇥\\r\\ud800"]
+
+
+@pytest.mark.parametrize(("num_blocks", "block_size"), [(0, 0), (0, 4), (4, 0)])
+def test_a_memory_without_a_slot_is_refused_with_what_to_do(num_blocks, block_size):
+    log = EventLog()
+    log.open(num_blocks, block_size)
+    with pytest.raises(BadEvents, match=rf"{num_blocks} blocks of {block_size} slots.*log\.open"):
+        physical(Board(log))
 
 
 def test_a_sequence_that_holds_nothing_is_refused_by_name(board):
