@@ -5,6 +5,8 @@ Source: the GGUF specification, docs/gguf.md in ggml-org/ggml; versions 2 and 3,
 
 import mmap
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -101,15 +103,28 @@ def read_header(path: str | Path) -> Header:
     BadModelFile if it is not GGUF, has a version other than 2 and 3, or is shorter than its header or its
     last tensor says; FileNotFoundError if there is no such file.
     """
+    with _opened(path) as cursor:
+        num_tensors, metadata = _metadata(cursor)
+        return Header(metadata, _tensors(cursor, num_tensors, metadata))
+
+
+def read_metadata(path: str | Path) -> dict[str, Any]:
+    """Only the metadata, whatever the tensors after it are stored as. Errors as `read_header`'s for that part."""
+    with _opened(path) as cursor:
+        return _metadata(cursor)[1]
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[_Cursor]:
     path = Path(path)
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise BadModelFile(f"{path}: not a GGUF file, its first four bytes are not 'GGUF'. Give a .gguf file.")
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return _parse(_Cursor(data, path))
+            yield _Cursor(data, path)
 
 
-def _parse(cursor: _Cursor) -> Header:
+def _metadata(cursor: _Cursor) -> tuple[int, dict[str, Any]]:
     cursor.take(4)
     version = cursor.number("I")
     if version not in (2, 3):
@@ -118,7 +133,10 @@ def _parse(cursor: _Cursor) -> Header:
             "Convert the file again with a current llama.cpp."
         )
     num_tensors, num_keys = cursor.numbers("Q", 2)
-    metadata = {cursor.string(): cursor.value(cursor.number("I")) for _ in range(num_keys)}
+    return num_tensors, {cursor.string(): cursor.value(cursor.number("I")) for _ in range(num_keys)}
+
+
+def _tensors(cursor: _Cursor, num_tensors: int, metadata: dict[str, Any]) -> dict[str, TensorInfo]:
     stored = [_tensor(cursor) for _ in range(num_tensors)]
     alignment = metadata.get("general.alignment", DEFAULT_ALIGNMENT)
     if type(alignment) is not int or alignment < 1:
@@ -129,7 +147,7 @@ def _parse(cursor: _Cursor) -> Header:
         found = max(0, min(tensor.num_bytes, len(cursor.data) - tensor.offset))
         if found < tensor.num_bytes:
             raise cursor.damaged(f"tensor {tensor.name!r}: {tensor.num_bytes:,} bytes expected, {found:,} found")
-    return Header(metadata, tensors)
+    return tensors
 
 
 def _tensor(cursor: _Cursor) -> TensorInfo:

@@ -11,7 +11,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Self
 
-from kvlib.configs import cache_fields, read_config, whole
+from kvlib.checks import whole
+from kvlib.configs import config_fields, file_fields
 from kvlib.errors import BadConfig
 
 KiB, MiB, GiB = 2**10, 2**20, 2**30
@@ -47,8 +48,11 @@ class ModelSpec:
     def __post_init__(self) -> None:
         for field in ("num_layers", "num_heads", "num_kv_heads", "head_size"):
             whole(field, getattr(self, field))
-        for field in ("v_head_size", "max_context", "latent_size", "rope_size"):
-            whole(field, getattr(self, field) or 0, least=0)
+        for field in ("latent_size", "rope_size"):
+            whole(field, getattr(self, field), least=0)
+        for field in ("v_head_size", "max_context"):
+            if getattr(self, field) is not None:
+                whole(field, getattr(self, field))
         if self.num_heads % self.num_kv_heads:
             raise BadConfig(
                 f"{self.num_heads} query heads are not a multiple of {self.num_kv_heads} KV heads; every KV head "
@@ -61,14 +65,19 @@ class ModelSpec:
     def from_config(cls, config: Mapping[str, Any], name: str = "") -> Self:
         """From a config.json already loaded. A `text_config` inside it (multimodal models) is what counts.
 
-        BadConfig names the field that is missing, out of range, or of a model whose cache this does not cover.
+        BadConfig names the field that is missing, out of range, or of a model whose cache this does not cover,
+        or the `model_type` where it is none of kvlib.families.FAMILIES. A config without one must name
+        `num_key_value_heads` and `head_dim`.
         """
-        return cls(**cache_fields(config, name))
+        return cls(**config_fields(config, name))
 
     @classmethod
     def from_file(cls, path: str | Path) -> Self:
-        """From a model's config.json, or the header of a .gguf file (which names no dtype for the cache)."""
-        return cls.from_config(read_config(Path(path)))
+        """From a model's config.json, or the header of a .gguf file (which names no dtype for the cache).
+
+        BadConfig as `from_config` says, and if there is no such file; BadModelFile for a damaged .gguf file.
+        """
+        return cls(**file_fields(path))
 
     @property
     def attention(self) -> str:

@@ -167,6 +167,28 @@ def test_a_gguf_header_of_layers_without_keys_and_values_is_refused(write):
         ModelSpec.from_file(write_fields(write, "qwen3next", full_attention_interval=4))
 
 
+@pytest.mark.parametrize("num_kv_heads", [1, 8, 128])
+def test_the_kv_heads_of_a_gguf_header_count_in_every_architecture(write, num_kv_heads):
+    heads = {"attention.head_count": 128, "attention.head_count_kv": num_kv_heads}
+    file = write_fields(write, "falcon", block_count=60, embedding_length=8192, **heads)
+    assert ModelSpec.from_file(file).num_kv_heads == num_kv_heads
+
+
+@pytest.mark.parametrize("architecture", ["t5", "bert", "mamba2", "rwkv7", "lfm2", "gemma4", "mimo2", "kimi-linear"])
+def test_a_gguf_header_of_an_architecture_with_another_cache_is_refused_by_name(write, architecture):
+    heads = {"attention.head_count": 8, "block_count": 2, "embedding_length": 64}
+    with pytest.raises(BadConfig, match=f"general.architecture is '{architecture}'.*by hand"):
+        ModelSpec.from_file(write_fields(write, architecture, **heads))
+
+
+def test_sizes_are_read_whatever_the_tensors_are_stored_as_and_the_suffix_may_be_in_capitals(write, tmp_path):
+    fields = {"block_count": 2, "embedding_length": 64, "attention.head_count": 8}
+    keys = {"general.architecture": (8, text("llama"), None)}
+    keys |= {f"llama.{name}": (4, struct.pack("<I", value), None) for name, value in fields.items()}
+    file = write(build(keys=keys, tensors=[tensor("matrix", (64, 3), 99, 0)])).rename(tmp_path / "MODEL.GGUF")
+    assert ModelSpec.from_file(file).kv_bytes_per_token("float16") == 512
+
+
 def test_headers_sizes_and_the_ledger_are_read_without_any_other_package():
     code = (
         "import sys; before = set(sys.modules); import kvlib.gguf, kvlib.ledger, kvlib.sizing;"

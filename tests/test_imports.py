@@ -14,7 +14,9 @@ HEAVY = {"torch", "triton", "numpy", "matplotlib"}
 # A part may import the parts on lines above its own; two parts on one line may not import each other.
 ORDER = """
 errors
-gguf events packaged
+checks
+gguf events fields packaged
+families
 configs
 sizing
 ledger
@@ -28,7 +30,7 @@ __main__
 __init__
 """
 RANK = {part: rank for rank, line in enumerate(ORDER.split("\n")) for part in line.split()}
-STANDARD_LIBRARY_ONLY = {"errors", "events", "memory", "serving"}
+STANDARD_LIBRARY_ONLY = {"errors", "checks", "events", "memory", "serving"}
 NOT_IN_A_BROWSER = {"dataclasses", "random"}
 
 

@@ -99,6 +99,8 @@ def test_a_cache_of_one_byte_a_number_holds_twice_the_tokens_of_fp16(dtype):
         (lambda: ModelSpec("any", 0, 1, 1, 1), "num_layers is 0"),
         (lambda: ModelSpec("any", 1, 8, 3, 1), "8 query heads are not a multiple of 3 KV heads"),
         (lambda: ModelSpec("any", 1, 1, 1, 1, v_head_size=-1), "v_head_size is -1"),
+        (lambda: ModelSpec("any", 1, 1, 1, 1, v_head_size=False), "v_head_size is False"),
+        (lambda: ModelSpec("any", 1, 1, 1, 1, v_head_size=0), "v_head_size is 0"),
         (lambda: ModelSpec("any", 1, 1, 1, 1, dtype="half a byte"), "'half a byte'"),
     ],
 )
@@ -126,6 +128,20 @@ def test_a_config_file_is_read_as_its_contents(tmp_path):
     file = tmp_path / "config.json"
     file.write_text(json.dumps(SIZED[0]["config"]))
     assert ModelSpec.from_file(file) == ModelSpec.from_config(SIZED[0]["config"])
+
+
+def test_a_byte_order_mark_before_a_config_is_no_part_of_it(tmp_path):
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(SIZED[0]["config"]), encoding="utf-8-sig")
+    assert ModelSpec.from_file(file) == ModelSpec.from_config(SIZED[0]["config"])
+
+
+@pytest.mark.parametrize("path", ["", "missing.json", "missing.gguf", Path(__file__).parent, 7, None])
+def test_what_is_no_file_is_refused(path):
+    with pytest.raises(BadConfig) as refusal:
+        ModelSpec.from_file(path)
+    assert repr(path) in str(refusal.value)
+    assert "is not a file" in str(refusal.value)
 
 
 @pytest.mark.parametrize(("text", "named"), [("{", "not JSON"), ("[40]", "list")])
