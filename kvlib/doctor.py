@@ -13,6 +13,7 @@ from typing import NamedTuple
 from kvlib import __version__
 from kvlib.errors import BadModelFile
 from kvlib.gguf import read_header
+from kvlib.machine import free_memory
 from kvlib.packaged import MODEL, find_model
 
 PACKAGES = {
@@ -146,24 +147,14 @@ def _triton() -> Finding:
 
 
 def _memory() -> Finding:
-    free = _free_memory_gib()
-    if free is None:
+    available = free_memory()
+    if available is None:
         return Finding("free memory", "unknown")
+    free = available / GIB
     found = f"{free:.1f} GiB"
     if free >= MODEL_GIB:
         return Finding("free memory", found)
     return Finding("free memory", found, "engine", f"loading the model: {MODEL_GIB} GiB", "close other programs")
-
-
-def _free_memory_gib() -> float | None:
-    """Linux says it in a file; elsewhere psutil does, which comes with ipykernel."""
-    table = Path("/proc/meminfo")
-    if table.exists():
-        kib = re.search(r"MemAvailable:\s+(\d+) kB", table.read_text())
-        return int(kib[1]) / 2**20 if kib else None
-    if importlib.util.find_spec("psutil") is None:
-        return None
-    return float(importlib.import_module("psutil").virtual_memory().available / GIB)
 
 
 def _disk() -> Finding:

@@ -188,7 +188,7 @@ def test_a_torch_that_does_not_import_blocks_the_engine(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(("gib", "enough"), [(0.4, False), (8.0, True), (None, True)])
 def test_the_engine_needs_memory_for_its_model(monkeypatch, gib, enough):
-    monkeypatch.setattr(doctor, "_free_memory_gib", lambda: gib)
+    monkeypatch.setattr(doctor, "free_memory", lambda: None if gib is None else int(gib * 2**30))
     assert doctor.can_run(doctor.examine(), "engine") is enough
 
 

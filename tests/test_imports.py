@@ -15,7 +15,7 @@ HEAVY = {"torch", "triton", "numpy", "matplotlib"}
 ORDER = """
 errors
 checks
-gguf events fields packaged
+gguf events fields packaged machine
 families
 configs
 sizing

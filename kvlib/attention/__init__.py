@@ -6,6 +6,13 @@ import os
 # the same answer took 48 s instead of 3 s on two cores with other work.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+from kvlib.errors import MissingPackage
+
+try:
+    import torch  # noqa: F401
+except ImportError as error:
+    raise MissingPackage(f'kvlib.attention needs torch ({error}); run: pip install "kvlib[torch]"') from error
+
 from kvlib.attention.backends import BACKENDS, attend, attend_batch
 from kvlib.attention.batch import Batch
 from kvlib.attention.cache import LayerCache, copy_blocks, new_cache, write

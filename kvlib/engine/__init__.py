@@ -1,6 +1,16 @@
 """A real model on the paged cache: `LLM().generate(prompts, SamplingParams(...))`. Needs torch."""
 
 import kvlib.attention  # noqa: F401  first: it settles how torch's threads wait
+from kvlib.errors import MissingPackage
+
+try:
+    import gguf  # noqa: F401
+    import jinja2  # noqa: F401
+    import numpy  # noqa: F401
+    import tokenizers  # noqa: F401
+except ImportError as error:
+    raise MissingPackage(f'kvlib.engine needs another package ({error}); run: pip install "kvlib[torch]"') from error
+
 from kvlib.engine.config import LlamaConfig
 from kvlib.engine.detokenizer import Detokenizer
 from kvlib.engine.engine import LLMEngine

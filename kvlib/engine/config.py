@@ -1,9 +1,11 @@
 """The numbers that fix a Llama-family model's shapes, read from a GGUF file's metadata."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kvlib.engine.metadata import Metadata
 from kvlib.errors import BadModelFile
 
 
@@ -23,7 +25,7 @@ class LlamaConfig:
     rms_norm_eps: float
 
     @classmethod
-    def from_metadata(cls, metadata: dict[str, Any], path: Path) -> "LlamaConfig":
+    def from_metadata(cls, metadata: Mapping[str, Any], path: Path) -> "LlamaConfig":
         """Read the keys `llama.*` of the file `path`.
 
         Raises BadModelFile for another architecture, a missing or impossible value, or a rotary embedding that
@@ -32,37 +34,34 @@ class LlamaConfig:
         architecture = metadata.get("general.architecture")
         if architecture != "llama":
             raise BadModelFile(f"{path} holds a model of architecture {architecture!r}; give the GGUF of a 'llama'")
-
-        def positive(name: str, default: float | None = None) -> Any:
-            value = metadata.get(f"llama.{name}", default)
-            if not isinstance(value, int | float) or value <= 0:
-                raise BadModelFile(f"{path} has llama.{name} = {value!r}; a number above 0 is expected: {AGAIN}")
-            return value
-
-        hidden_size, num_heads = positive("embedding_length"), positive("attention.head_count")
-        num_kv_heads = positive("attention.head_count_kv", num_heads)
-        head_size = positive("attention.key_length", hidden_size // num_heads)
+        read = Metadata(metadata, path)
+        hidden_size, num_heads = read.whole("llama.embedding_length"), read.whole("llama.attention.head_count")
+        num_kv_heads = read.whole("llama.attention.head_count_kv", num_heads)
+        head_size = read.whole("llama.attention.key_length", hidden_size // num_heads)
         if num_heads % num_kv_heads:
             raise BadModelFile(
                 f"{path} has {num_heads} query heads for {num_kv_heads} KV heads, expected a multiple: {AGAIN}"
             )
-        rotated, scaling = positive("rope.dimension_count", head_size), metadata.get("llama.rope.scaling.type", "none")
+        if head_size % 2:
+            raise BadModelFile(f"{path} has heads of size {head_size}, expected an even size: {AGAIN}")
+        rotated = read.whole("llama.rope.dimension_count", head_size)
+        scaling = metadata.get("llama.rope.scaling.type", "none")
         if (rotated, scaling) != (head_size, "none"):
             raise BadModelFile(
                 f"{path} rotates {rotated} of the {head_size} numbers of a head, with scaling {scaling!r}; "
                 "this reads models that rotate whole heads without scaling: take another model"
             )
         return cls(
-            num_layers=positive("block_count"),
+            num_layers=read.whole("llama.block_count"),
             hidden_size=hidden_size,
-            intermediate_size=positive("feed_forward_length"),
+            intermediate_size=read.whole("llama.feed_forward_length"),
             num_heads=num_heads,
             num_kv_heads=num_kv_heads,
             head_size=head_size,
-            vocab_size=len(metadata.get("tokenizer.ggml.tokens", ())),
-            context_length=positive("context_length"),
-            rope_theta=positive("rope.freq_base", 10000.0),
-            rms_norm_eps=positive("attention.layer_norm_rms_epsilon"),
+            vocab_size=len(read.list_of(str, "tokenizer.ggml.tokens")),
+            context_length=read.whole("llama.context_length"),
+            rope_theta=read.number("llama.rope.freq_base", 10000.0),
+            rms_norm_eps=read.number("llama.attention.layer_norm_rms_epsilon"),
         )
 
 

@@ -11,12 +11,13 @@ from kvlib.engine.tokenizer import Tokenizer
 
 
 class Generation:
-    """A request from its first token to its last. `room` tokens of answer fit in context and memory."""
+    """A request from its first token to its last. `room` tokens of answer fit in context and memory.
 
-    def __init__(
-        self, request_id: str, prompt: Prompt, params: SamplingParams, tokenizer: Tokenizer, room: int
-    ) -> None:
-        self.request_id = request_id
+    `request_id` may be another from the moment on which the engine queues the request.
+    """
+
+    def __init__(self, prompt: Prompt, params: SamplingParams, tokenizer: Tokenizer, room: int) -> None:
+        self.request_id = "0"
         self.prompt = prompt
         self.params = params
         self.max_tokens = room if params.max_tokens is None else min(params.max_tokens, room)
@@ -39,10 +40,10 @@ class Generation:
         token = sample(logits, self.params, self._generator)
         self.token_ids.append(token)
         self.has_news = True
-        if token in self.params.stop_token_ids:
-            self._end("stop", token)
-        elif token in self._end_ids:
+        if token in self._end_ids:
             self._end("stop")
+        elif token in self.params.stop_token_ids:
+            self._end("stop", token)
         else:
             self._write(self._detokenizer.add(token))
             if not self.finished and len(self.token_ids) == self.max_tokens:

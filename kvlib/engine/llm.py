@@ -1,14 +1,14 @@
 """Text from prompts in one call."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from kvlib.engine.chat import Message
 from kvlib.engine.engine import LLMEngine
 from kvlib.engine.generation import Generation
 from kvlib.engine.outputs import RequestOutput
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.prompts import read_params, read_prompts
-from kvlib.engine.tokenizer import Message
 
 Params = SamplingParams | Sequence[SamplingParams] | None
 
@@ -17,8 +17,10 @@ class LLM(LLMEngine):
     """A model that writes text: `LLM().generate(prompts, SamplingParams(...))`, with vLLM's names and meanings.
 
     The arguments are LLMEngine's. A prompt is a text, a list of token ids, {"prompt": text} or
-    {"prompt_token_ids": ids}; a call takes one or a list of them. Everything is checked before anything is queued:
-    one bad prompt refuses the whole call.
+    {"prompt_token_ids": ids}, perhaps with a text beside the ids; a call takes one or a list of them. Everything
+    is checked before anything is queued: one bad prompt refuses the whole call.
+
+    Of vLLM's methods there are generate and chat, for one conversation; stream is this package's own.
     """
 
     def generate(self, prompts: Any, sampling_params: Params = None) -> list[RequestOutput]:
@@ -38,23 +40,19 @@ class LLM(LLMEngine):
         """
         return self._follow(self._prepare_all(prompts, sampling_params))
 
-    def chat(self, messages: Sequence[Message], sampling_params: Params = None) -> list[RequestOutput]:
+    def chat(self, messages: Iterable[Message], sampling_params: Params = None) -> list[RequestOutput]:
         """The answer to a conversation: a list of {"role": "system", "user" or "assistant", "content": text}."""
         return self.generate(self.tokenizer.apply_chat_template(messages), sampling_params)
 
     def _prepare_all(self, prompts: Any, sampling_params: Params) -> list[Generation]:
         read = read_prompts(prompts, self.model)
-        unused = (name for name in map(str, self._numbers) if name not in self._live)
-        return [
-            self._prepare(next(unused), prompt, params)
-            for prompt, params in zip(read, read_params(sampling_params, len(read)))
-        ]
+        return [self._prepare(prompt, params) for prompt, params in zip(read, read_params(sampling_params, len(read)))]
 
     def _follow(self, generations: list[Generation]) -> Iterator[RequestOutput]:
         """Step until all have ended and all they had to tell is told."""
         try:
             for generation in generations:
-                self._queue(generation)
+                self._queue(generation, self._unused_id())
             pending = generations
             while pending:
                 changed = [generation for generation in pending if generation.has_news]

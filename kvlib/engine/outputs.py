@@ -13,7 +13,8 @@ class CompletionOutput:
     `token_ids` include the token that ended the answer; `text` has neither its text nor that of control tokens.
     `finish_reason` is None while more is to come, "stop" after an end token or a stop text, "length" when max_tokens,
     the model's context or the memory is used up, "abort" when the request was dropped. `stop_reason` is the text or
-    token id among the request's own `stop` and `stop_token_ids` that ended it.
+    token id among the request's own `stop` and `stop_token_ids` that ended it; None for the model's own end token,
+    also where `stop_token_ids` name it, as in vLLM. Of vLLM's fields, those about log probabilities are not here.
     """
 
     index: int
@@ -25,7 +26,11 @@ class CompletionOutput:
 
 @dataclass(frozen=True)
 class RequestOutput:
-    """A request and its answer. `prompt` is None where the prompt was given as token ids."""
+    """A request and its answer: `outputs` has one entry.
+
+    `prompt` is None where only token ids were given. Of vLLM's fields, those about log probabilities, metrics and
+    other kinds of model are not here.
+    """
 
     request_id: str
     prompt: str | None

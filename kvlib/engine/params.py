@@ -6,12 +6,16 @@ from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any
 
+from kvlib.engine.shown import shown
 from kvlib.errors import BadInput
 
 
 @dataclass(frozen=True, kw_only=True)
 class SamplingParams:
     """How one request is sampled and when it ends. Raises BadInput for a value out of range or an unknown name.
+
+    These are all the names of vLLM's that there are; others, such as n, logprobs or presence_penalty, are refused
+    whatever their value. A request has one answer.
 
     ==============  ==================================================================================
     temperature     0 or more: 0 takes the likeliest token, 1 samples from the model's own distribution
@@ -43,44 +47,80 @@ class SamplingParams:
         return super().__new__(cls)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stop", _as_tuple(self.stop))
-        object.__setattr__(self, "stop_token_ids", _as_tuple(self.stop_token_ids))
         for field in fields(self):
-            value, (is_allowed, allowed) = getattr(self, field.name), ALLOWED[field.name]
-            if not is_allowed(value):
-                raise BadInput(f"{field.name} is {value!r}; it must be {allowed}")
+            given, (read, allowed) = getattr(self, field.name), ALLOWED[field.name]
+            try:
+                object.__setattr__(self, field.name, read(given))
+            except (TypeError, ValueError, OverflowError):
+                raise BadInput(f"{field.name} is {shown(given)}; it must be {allowed}") from None
 
 
-def _as_tuple(value: Any) -> Any:
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        return (value,)
-    return tuple(value) if isinstance(value, list | tuple | set | frozenset) else value
+# A reader turns what was given into Python's own type, or raises TypeError, ValueError or OverflowError.
+Reader = Callable[[Any], Any]
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+def _real(is_allowed: Callable[[float], bool]) -> Reader:
+    def read(given: Any) -> float:
+        if isinstance(given, bool) or not isinstance(given, Real):
+            raise TypeError
+        number = float(given)
+        if not math.isfinite(number) or not is_allowed(number):
+            raise ValueError
+        return number
+
+    return read
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+def _whole(least: int, below: float = math.inf) -> Reader:
+    def read(given: Any) -> int:
+        if isinstance(given, bool) or not isinstance(given, Integral):
+            raise TypeError
+        number = int(given)
+        if not least <= number < below:
+            raise ValueError
+        return number
+
+    return read
 
 
-ALLOWED: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "temperature": (lambda x: _is_number(x) and x >= 0, "a number, 0 or more; 0 always takes the likeliest token"),
-    "top_p": (lambda x: _is_number(x) and 0 < x <= 1, "above 0 and at most 1; 1 keeps all tokens"),
-    "top_k": (lambda x: _is_whole(x) and x >= -1, "a whole number, 1 or more; 0 or -1 keeps all tokens"),
-    "min_p": (lambda x: _is_number(x) and 0 <= x <= 1, "from 0 to 1; 0 keeps all tokens"),
-    "max_tokens": (lambda x: x is None or (_is_whole(x) and x >= 1), "a whole number, 1 or more, or None for no limit"),
-    "seed": (lambda x: x is None or (_is_whole(x) and 0 <= x < 2**64), "a whole number, 0 to 2**64 - 1, or None"),
+def _or_none(read: Reader) -> Reader:
+    return lambda given: None if given is None else read(given)
+
+
+def _several(read: Reader) -> Reader:
+    def read_all(given: Any) -> tuple[Any, ...]:
+        if given is None:
+            return ()
+        if not isinstance(given, list | tuple | set | frozenset):
+            raise TypeError
+        return tuple(read(item) for item in given)
+
+    return read_all
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str) or not given:
+        raise TypeError
+    return given
+
+
+def _truth(given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise TypeError
+    return given
+
+
+ALLOWED: dict[str, tuple[Reader, str]] = {
+    "temperature": (_real(lambda x: x >= 0), "a number, 0 or more; 0 always takes the likeliest token"),
+    "top_p": (_real(lambda x: 0 < x <= 1), "above 0 and at most 1; 1 keeps all tokens"),
+    "top_k": (_whole(-1), "a whole number, 1 or more; 0 or -1 keeps all tokens"),
+    "min_p": (_real(lambda x: 0 <= x <= 1), "from 0 to 1; 0 keeps all tokens"),
+    "max_tokens": (_or_none(_whole(1)), "a whole number, 1 or more, or None for no limit"),
+    "seed": (_or_none(_whole(0, 2**64)), "a whole number, 0 to 2**64 - 1, or None"),
     "stop": (
-        lambda x: isinstance(x, tuple) and all(isinstance(text, str) and text for text in x),
+        lambda given: (_text(given),) if isinstance(given, str) else _several(_text)(given),
         "a text or a list of texts, none of them empty",
     ),
-    "stop_token_ids": (
-        lambda x: isinstance(x, tuple) and all(_is_whole(token) and token >= 0 for token in x),
-        "a list of token ids",
-    ),
-    "ignore_eos": (lambda x: isinstance(x, bool), "True or False"),
+    "stop_token_ids": (_several(_whole(0)), "a list of token ids"),
+    "ignore_eos": (_truth, "True or False"),
 }

@@ -4,16 +4,19 @@ from typing import Any, NamedTuple
 
 from kvlib.engine.model import Model
 from kvlib.engine.params import SamplingParams
+from kvlib.engine.shown import shown
 from kvlib.errors import BadInput, RequestTooLarge
 
 FORMS = "give a text, a list of token ids, {'prompt': text} or {'prompt_token_ids': ids}, or a list of these"
+KEYS = ("prompt", "prompt_token_ids")
 
 
 class Prompt(NamedTuple):
-    """`text` is None where token ids were given."""
+    """`text` is None where only token ids were given; `name` is what messages call the prompt."""
 
     text: str | None
     token_ids: list[int]
+    name: str
 
 
 def read_prompts(given: Any, model: Model) -> list[Prompt]:
@@ -35,9 +38,11 @@ def read_prompt(given: Any, model: Model, name: str = "the prompt") -> Prompt:
         raise BadInput(f"{name} is empty; give at least one token")
     for token in prompt.token_ids:
         if type(token) is not int:
-            raise BadInput(f"{name} has the token id {token!r:.80}; give whole numbers (of a tensor, its tolist())")
+            raise BadInput(f"{name} has the token id {shown(token)}; give whole numbers (of a tensor, its tolist())")
         if not 0 <= token < vocab_size:
-            raise BadInput(f"{name} has the token id {token}; the vocabulary's ids run from 0 to {vocab_size - 1}")
+            raise BadInput(
+                f"{name} has the token id {shown(token)}; the vocabulary's ids run from 0 to {vocab_size - 1}"
+            )
     if len(prompt.token_ids) >= context:
         raise RequestTooLarge(
             f"{name} has {len(prompt.token_ids)} tokens; the model's context holds {context}, prompt and answer "
@@ -59,11 +64,32 @@ def read_params(given: Any, count: int) -> list[SamplingParams]:
 def _to_tokens(given: Any, model: Model, name: str) -> Prompt:
     match given:
         case str() as text:
-            return Prompt(text, model.tokenizer.encode(text))
-        case {"prompt": str() as text}:
-            return Prompt(text, model.tokenizer.encode(text))
-        case {"prompt_token_ids": list() | tuple() as token_ids}:
-            return Prompt(None, list(token_ids))
+            return _from_text(text, model, name)
         case list() | tuple():
-            return Prompt(None, list(given))
-    raise BadInput(f"{name} is {given!r:.80}; {FORMS}")
+            return Prompt(None, list(given), name)
+        case dict():
+            return _from_dict(given, model, name)
+    raise BadInput(f"{name} is {shown(given)}; {FORMS}")
+
+
+def _from_text(text: str, model: Model, name: str) -> Prompt:
+    try:
+        token_ids = model.tokenizer.encode(text)
+    except BadInput as error:
+        raise BadInput(f"{name}: {error}") from None
+    if text and not token_ids:
+        raise BadInput(f"{name} is {shown(text)}, of which the vocabulary can spell nothing; give another text")
+    return Prompt(text, token_ids, name)
+
+
+def _from_dict(given: dict[Any, Any], model: Model, name: str) -> Prompt:
+    """As in vLLM, the token ids count where both are given, and the text is only kept."""
+    unknown = [shown(key) for key in given if key not in KEYS]
+    if unknown:
+        raise BadInput(f"{name} has the unknown keys {', '.join(unknown)}; the known ones are {', '.join(KEYS)}")
+    match given.get("prompt"), given.get("prompt_token_ids"):
+        case str() as text, None:
+            return _from_text(text, model, name)
+        case (str() | None) as kept, (list() | tuple()) as token_ids:
+            return Prompt(kept, list(token_ids), name)
+    raise BadInput(f"{name} is {shown(given)}; {FORMS}")

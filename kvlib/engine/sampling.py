@@ -19,21 +19,25 @@ def sample(logits: Tensor, params: SamplingParams, generator: torch.Generator | 
 
 
 def restrict(logits: Tensor, params: SamplingParams) -> Tensor:
-    """`logits` [vocab] with -inf for every token that min_p, top_k or top_p, in this order, leaves out."""
+    """`logits` [vocab] with -inf for every token that min_p, top_k or top_p, in this order, leaves out.
+
+    The likeliest token always stays.
+    """
     if params.min_p > 0:
         floor = logits.max() + math.log(params.min_p)  # []
         logits = logits.masked_fill(logits < floor, -torch.inf)  # [vocab]
     if 0 < params.top_k < len(logits):
-        floor = logits.topk(int(params.top_k)).values[-1]  # []
+        floor = logits.topk(params.top_k).values[-1]  # []
         logits = logits.masked_fill(logits < floor, -torch.inf)  # [vocab]
     if params.top_p < 1:
         ordered, order = logits.sort(descending=True)  # [vocab] each
         likelihood = ordered.softmax(dim=-1)  # [vocab]
         likelier = likelihood.cumsum(dim=-1) - likelihood  # [vocab], probability of all tokens before this one
-        logits = logits.index_fill(0, order[likelier >= params.top_p], -torch.inf)  # [vocab]
+        left_out = order[1:][likelier[1:] >= params.top_p]
+        logits = logits.index_fill(0, left_out, -torch.inf)  # [vocab]
     return logits
 
 
 def generator_of(params: SamplingParams) -> torch.Generator | None:
     """The source of chance of one request; None, torch's own, where no seed is given."""
-    return None if params.seed is None else torch.Generator().manual_seed(int(params.seed))
+    return None if params.seed is None else torch.Generator().manual_seed(params.seed)

@@ -22,7 +22,7 @@ def stream_without_cache(
     """
     read, [params] = read_prompt(prompt, model), read_params(sampling_params, 1)
     room = model.llama.config.context_length - len(read.token_ids)
-    return _steps(model, Generation("0", read, params, model.tokenizer, room))
+    return _steps(model, Generation(read, params, model.tokenizer, room))
 
 
 def generate_without_cache(model: Model, prompt: Any, sampling_params: SamplingParams | None = None) -> RequestOutput:

@@ -6,9 +6,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from kvlib.attention import BACKENDS, Batch, copy_blocks, new_cache
+from kvlib.attention import Batch, LayerCache, copy_blocks
 from kvlib.engine.llama import Llama, PagedAttention
-from kvlib.errors import BadConfig
 from kvlib.memory import NULL_BLOCK, BlockManager
 
 
@@ -28,12 +27,8 @@ class Chunk(NamedTuple):
 class Worker:
     """Holds the cache's tensors, one keys and one values a layer, for the blocks that `manager` hands out."""
 
-    def __init__(self, llama: Llama, manager: BlockManager, backend: str) -> None:
-        if backend not in BACKENDS:
-            raise BadConfig(f"attention_backend is {backend!r}; the known ones are {', '.join(BACKENDS)}")
-        config = llama.config
-        sizes = (manager.pool.num_blocks, manager.block_size, config.num_kv_heads, config.head_size)
-        self.caches = new_cache(config.num_layers, *sizes)
+    def __init__(self, llama: Llama, manager: BlockManager, caches: list[LayerCache], backend: str) -> None:
+        self.caches = caches
         self._llama = llama
         self._manager = manager
         self._backend = backend

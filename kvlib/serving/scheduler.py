@@ -66,8 +66,9 @@ class Scheduler:
         self.waiting: deque[Request] = deque()
         self.running: list[Request] = []
 
-    def check_request(self, request: Request) -> None:
-        """Raise what `add` would raise for `request`, and change nothing."""
+    def add(self, request: Request) -> None:
+        """Queue a request. Raises RequestTooLarge for one that the empty pool could not hold to its end, and
+        BadInput for an id that is in use."""
         name = request.request_id
         if name in self.manager or any(name == other.request_id for other in (*self.waiting, *self.running)):
             raise BadInput(f"request id {name!r} is in use; choose another or wait until it has finished")
@@ -81,10 +82,6 @@ class Scheduler:
                 f"request {name!r} ({request.num_prompt_tokens} prompt tokens, max_tokens "
                 f"{request.max_tokens}) can never run: {error}"
             ) from None
-
-    def add(self, request: Request) -> None:
-        """Queue a request. Raises RequestTooLarge for one that the empty pool could not hold to its end."""
-        self.check_request(request)
         self.waiting.append(request)
 
     def has_unfinished(self) -> bool:

@@ -49,6 +49,16 @@ def test_a_stop_token_ends_it_and_its_text_is_left_out(scripted: LLMOf, tiny: Mo
     assert ended.token_ids[-1] == dot
 
 
+def test_the_models_own_end_token_is_no_stop_reason_even_if_named(scripted: LLMOf, tiny: Model) -> None:
+    ended = answer(scripted("abc"), stop_token_ids=list(tiny.tokenizer.end_ids))
+    assert (ended.finish_reason, ended.stop_reason) == ("stop", None)
+
+
+def test_an_end_token_named_as_a_stop_token_ends_it_despite_ignore_eos(scripted: LLMOf, tiny: Model) -> None:
+    ended = answer(scripted("abc"), stop_token_ids=list(tiny.tokenizer.end_ids), ignore_eos=True)
+    assert (ended.finish_reason, ended.stop_reason) == ("stop", ended.token_ids[-1])
+
+
 def test_the_text_is_cut_before_a_stop_text_spread_over_tokens(scripted: LLMOf) -> None:
     ended = answer(scripted("one two three"), stop=["wo t"])
     assert (ended.text, ended.finish_reason, ended.stop_reason) == ("one t", "stop", "wo t")

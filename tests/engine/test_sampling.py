@@ -1,5 +1,7 @@
 import re
+from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 from transformers import MinPLogitsWarper, TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
@@ -32,10 +34,13 @@ from kvlib.errors import BadInput
         ("stop_token_ids", (-1,), "a list of token ids"),
         ("stop_token_ids", 2, "a list of token ids"),
         ("ignore_eos", 1, "True or False"),
+        ("temperature", Fraction(-1, 2), "a number, 0 or more"),
+        ("temperature", 10**400, "a number, 0 or more"),
+        ("top_p", Fraction(1, 10**400), "above 0 and at most 1"),
     ],
 )
 def test_a_value_out_of_range_is_refused_with_the_range(name: str, value: object, allowed: str) -> None:
-    with pytest.raises(BadInput, match=re.escape(f"{name} is {value!r}; it must be ") + ".*" + re.escape(allowed)):
+    with pytest.raises(BadInput, match=re.escape(f"{name} is {value!r:.80}; it must be ") + ".*" + re.escape(allowed)):
         SamplingParams(**{name: value})
 
 
@@ -44,6 +49,32 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
         BadInput, match="unknown sampling value temprature, best_of; the known ones are temperature, top_p"
     ):
         SamplingParams(temprature=0.5, best_of=2)
+
+
+def test_a_number_too_long_to_write_is_refused_too() -> None:
+    with pytest.raises(BadInput, match="seed is one int too long to write out; it must be"):
+        SamplingParams(seed=10**5000)
+
+
+def test_numbers_of_other_libraries_become_pythons_own() -> None:
+    params = SamplingParams(
+        temperature=Fraction(1, 2), top_p=np.float64(0.5), top_k=np.int64(3), max_tokens=np.int32(7), seed=np.uint64(9)
+    )
+    values = [params.temperature, params.top_p, params.top_k, params.max_tokens, params.seed]
+    assert values == [0.5, 0.5, 3, 7, 9]
+    assert [type(value) for value in values] == [float, float, int, int, int]
+    assert type(SamplingParams(stop_token_ids=[np.int64(4)]).stop_token_ids[0]) is int
+    assert type(SamplingParams(temperature=1).temperature) is float
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"top_p": 1e-300}, {"min_p": 1}, {"top_k": 1}, {"top_p": 1e-300, "min_p": 1, "top_k": 1}, {"temperature": 1e300}],
+)
+def test_the_likeliest_token_always_stays(params: dict) -> None:
+    kept = restrict(LOGITS, SamplingParams(**params))
+    assert kept[LOGITS.argmax()] == LOGITS.max()
+    assert 0 <= sample(LOGITS, SamplingParams(**params)) < len(LOGITS)
 
 
 def test_one_stop_text_and_none_mean_lists() -> None:

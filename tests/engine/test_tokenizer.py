@@ -86,10 +86,33 @@ def test_a_system_message_of_ones_own_replaces_the_default(model: Model) -> None
     assert text == "<|im_start|>system\nBe short.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n"
 
 
-@pytest.mark.parametrize("messages", [[], "Hi", [{"role": "user"}], [{"role": "user", "content": 3}], ["Hi"]])
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        None,
+        3,
+        iter([]),
+        {"role": "user", "content": "Hi"},
+        "Hi",
+        [{"role": "user"}],
+        [{"role": "user", "content": 3}],
+        ["Hi"],
+    ],
+)
 def test_what_is_no_conversation_is_refused(model: Model, messages: object) -> None:
     with pytest.raises(BadInput, match=r"messages is .*; give at least one \{'role'"):
         model.tokenizer.apply_chat_template(messages)
+
+
+def test_a_conversation_may_be_any_iterable(model: Model) -> None:
+    messages = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"}]
+    assert model.tokenizer.apply_chat_template(iter(messages)) == model.tokenizer.apply_chat_template(messages)
+
+
+def test_a_role_that_the_model_does_not_know_is_refused(model: Model) -> None:
+    with pytest.raises(BadInput, match="a message has the role 'tool'; the known ones are system, user, assistant"):
+        model.tokenizer.apply_chat_template([{"role": "tool", "content": "Hi"}])
 
 
 def test_a_chat_without_a_template_is_refused(tiny: Model) -> None:
@@ -107,3 +130,18 @@ def test_what_is_no_text_is_refused(model: Model, text: object) -> None:
 def test_an_id_outside_the_vocabulary_is_refused(model: Model, token_id: int) -> None:
     with pytest.raises(BadInput, match=f"{token_id} is not in the vocabulary; ids run from 0 to 49151"):
         model.tokenizer.decode([token_id])
+
+
+@pytest.mark.parametrize("token_ids", [[1.0], ["a"], [True], [[1]], [None], "ab"])
+def test_what_is_no_whole_number_is_no_token_id(model: Model, token_ids: object) -> None:
+    for call in (model.tokenizer.decode, model.tokenizer.pieces):
+        with pytest.raises(BadInput, match=r"token id .* is no whole number; give ints"):
+            call(token_ids)
+    with pytest.raises(BadInput, match=r"token id .* is no whole number; give ints"):
+        model.tokenizer.token_bytes(token_ids[0])
+
+
+@pytest.mark.parametrize("token_ids", [None, 5])
+def test_what_is_no_list_of_ids_is_refused(model: Model, token_ids: object) -> None:
+    with pytest.raises(BadInput, match=f"token_ids is {token_ids}; give a list of whole numbers"):
+        model.tokenizer.decode(token_ids)

@@ -75,8 +75,8 @@ def test_a_tensor_the_forward_pass_would_ignore_is_refused(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"attention__head_count": 0}, r"llama\.attention\.head_count = 0; a number above 0"),
-        ({"attention__head_count": None}, r"llama\.attention\.head_count = None; a number above 0"),
+        ({"attention__head_count": 0}, r"llama\.attention\.head_count = 0; a whole number of at least 1"),
+        ({"attention__head_count": None}, r"has no llama\.attention\.head_count; a whole number of at least 1"),
         ({"attention__head_count_kv": 3}, "4 query heads for 3 KV heads, expected a multiple"),
         ({"rope__dimension_count": 8}, "rotates 8 of the 16 numbers of a head"),
         ({"embedding_length": 64}, r"token_embd\.weight has shape \[263, 48\], expected \[263, 64\]"),

@@ -1,0 +1,103 @@
+"""What an engine is made of: settings, model and memory are refused with a way out, before anything is taken."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kvlib.engine import LLM, Model, allocation, load
+from kvlib.errors import BadConfig, BadModelFile
+from kvlib.events import EventLog
+
+ROOT = Path(__file__).parents[2]
+BLOCK_BYTES = 2 * 2 * 4 * 2 * 16 * 4  # keys and values, layers, tokens, KV heads, head size, float32
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"attention_backend": "flash"}, "attention_backend is 'flash'; the known ones are dense, gather, paged"),
+        ({"attention_backend": ["x"]}, "attention_backend is ['x']; the known ones are dense, gather, paged"),
+        ({"block_size": 0}, "block_size is 0"),
+        ({"block_size": True}, "block_size is True"),
+        ({"num_blocks": 0}, "num_blocks is 0"),
+        ({"num_blocks": 2.5}, "num_blocks is 2.5"),
+        ({"max_num_seqs": 0}, "max_num_seqs is 0"),
+        ({"max_num_batched_tokens": 0}, "max_num_batched_tokens is 0"),
+        ({"log": "x"}, "log is 'x'; give a kvlib.events.EventLog, or None"),
+        ({"model": 5}, "the model is 5; give the path of a GGUF file, a loaded Model, or None"),
+    ],
+)
+def test_a_bad_setting_is_refused(tiny: Model, settings: dict, message: str) -> None:
+    with pytest.raises(BadConfig, match=re.escape(message)):
+        LLM(**{"model": tiny} | settings)
+
+
+def test_a_refused_setting_leaves_the_log_for_another_engine(tiny: Model) -> None:
+    log = EventLog()
+    for settings in ({"max_num_seqs": 0}, {"attention_backend": "flash"}, {"num_blocks": 10**12}):
+        with pytest.raises(BadConfig):
+            LLM(tiny, log=log, **settings)
+    LLM(tiny, log=log)
+
+
+@pytest.mark.parametrize("path", ["HuggingFaceTB/SmolLM2-135M-Instruct", "/"])
+def test_a_name_that_is_no_file_is_refused_with_a_word_on_hubs(path: str) -> None:
+    with pytest.raises(BadModelFile, match=f"there is no file '{path}'; give the path of a GGUF file, .* on a hub"):
+        load(path)
+
+
+def test_a_pool_larger_than_the_free_memory_is_refused_before_it_is_allocated(
+    tiny: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allocation, "free_memory", lambda: 11 * BLOCK_BYTES)
+    monkeypatch.setattr(allocation, "new_cache", lambda *_: pytest.fail("memory was asked for"))
+    message = f"would take {12 * BLOCK_BYTES:,} bytes, {BLOCK_BYTES:,} for each block of 4 tokens; .* at most 10 blocks"
+    with pytest.raises(BadConfig, match=message):
+        LLM(tiny, block_size=4, num_blocks=11)
+
+
+def test_a_pool_that_just_fits_the_free_memory_is_made(tiny: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(allocation, "free_memory", lambda: 11 * BLOCK_BYTES)
+    llm = LLM(tiny, block_size=4, num_blocks=10)
+    tensors = [tensor for layer in llm.caches for tensor in layer]
+    assert sum(tensor.nbytes for tensor in tensors) == 11 * BLOCK_BYTES
+
+
+@pytest.mark.parametrize("num_blocks", [10**12, 10**18, 10**30])
+def test_where_the_free_memory_is_unknown_the_error_gives_the_bytes_of_a_block(
+    tiny: Model, monkeypatch: pytest.MonkeyPatch, num_blocks: int
+) -> None:
+    monkeypatch.setattr(allocation, "free_memory", lambda: None)
+    with pytest.raises(BadConfig, match=f"{BLOCK_BYTES:,} for each block of 4 tokens, more than there is; give fewer"):
+        LLM(tiny, block_size=4, num_blocks=num_blocks)
+
+
+@pytest.mark.parametrize(
+    ("module", "missing"),
+    [
+        ("kvlib.attention", "torch"),
+        ("kvlib.engine", "torch"),
+        ("kvlib.engine", "tokenizers"),
+        ("kvlib.engine", "gguf"),
+        ("kvlib.engine", "jinja2"),
+        ("kvlib.engine", "numpy"),
+    ],
+)
+def test_a_package_that_is_not_installed_is_named_with_the_command(module: str, missing: str) -> None:
+    program = f"""
+import sys
+class Missing:
+    def find_spec(name, path=None, target=None):
+        if name.partition(".")[0] == {missing!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing)
+import {module}
+"""
+    result = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, cwd=ROOT)
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("kvlib.errors.MissingPackage: ")
+    assert f"(No module named '{missing}')" in last
+    assert last.endswith('run: pip install "kvlib[torch]"')
