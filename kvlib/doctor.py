@@ -59,7 +59,8 @@ def as_text(findings: list[Finding]) -> str:
         lines += [f"{finding.name:{width}}  needed for {finding.blocks}", f"{'':{width}}  {finding.fix}"]
     engine = "can run" if can_run(findings, "engine") else "cannot run"
     book = "can be built" if can_run(findings, "engine", "book") else "cannot be built"
-    return "\n".join([*lines, "", f"The engine {engine}. The book {book}."])
+    light = "The block manager, the scheduler and the sums of kvlib run."
+    return "\n".join([*lines, "", light, f"The engine {engine}. The book {book}."])
 
 
 def as_json(findings: list[Finding]) -> str:

@@ -11,7 +11,7 @@ from kvlib.errors import MissingPackage
 try:
     import torch  # noqa: F401
 except ImportError as error:
-    raise MissingPackage(f'kvlib.attention needs torch ({error}); run: pip install "kvlib[torch]"') from error
+    raise MissingPackage(f'kvlib.attention needs torch ({error}); in the clone, run: pip install ".[torch]"') from error
 
 from kvlib.attention.backends import BACKENDS, attend, attend_batch
 from kvlib.attention.batch import Batch

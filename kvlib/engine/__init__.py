@@ -9,7 +9,9 @@ try:
     import numpy  # noqa: F401
     import tokenizers  # noqa: F401
 except ImportError as error:
-    raise MissingPackage(f'kvlib.engine needs another package ({error}); run: pip install "kvlib[torch]"') from error
+    raise MissingPackage(
+        f'kvlib.engine needs another package ({error}); in the clone, run: pip install ".[torch]"'
+    ) from error
 
 from kvlib.engine.config import LlamaConfig
 from kvlib.engine.detokenizer import Detokenizer

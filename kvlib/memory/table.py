@@ -14,6 +14,8 @@ class BlockTable:
     __slots__ = ("block_size", "blocks", "num_tokens")
 
     def __init__(self, block_size: int, blocks: list[int], num_tokens: int) -> None:
+        if not 0 <= num_tokens <= len(blocks) * block_size:
+            raise BadInput(f"{num_tokens} tokens do not fit into the {len(blocks)} blocks of {block_size} in {blocks}")
         self.block_size = block_size
         self.blocks = blocks
         self.num_tokens = num_tokens

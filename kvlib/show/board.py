@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kvlib.errors import BadEvents
+from kvlib.errors import BadEvents, BadInput
 from kvlib.events import EventLog, check_event
 from kvlib.memory import NULL_BLOCK, BlockTable
 
@@ -24,7 +24,9 @@ class Board:
 
     @classmethod
     def at(cls, log: EventLog, step: int | None = None) -> "Board":
-        """The board at the end of `step`; of the whole log if `step` is None."""
+        """The board at the end of `step`; of the whole log if it is None. BadInput for a step not in the log."""
+        if step is not None and not 0 <= step <= log.step:
+            raise BadInput(f"step is {step!r}; the log has steps 0 to {log.step}")
         board = cls(log)
         for number, event in enumerate(log.events):
             if step is not None and event["step"] > step:

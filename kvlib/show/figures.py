@@ -35,9 +35,10 @@ try:
     from matplotlib.figure import Figure as Figure
     from matplotlib.patches import Rectangle as Rectangle
 except ImportError as error:
-    raise MissingPackage("figures need matplotlib; install it with: pip install 'kvlib[book]'") from error
+    raise MissingPackage("figures need matplotlib; in the clone, run: pip install '.[book]'") from error
 
 PAPER = "#fcfbf8"
+ON_COLOUR = "#fcfbf9"  # text in a box of a sequence's colour, which is dark wherever the book's styles are not loaded
 INK = "#22262b"
 MUTED = "#5c636b"
 GRID = "#dedbd3"
@@ -52,6 +53,7 @@ ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not
 
 _VARIABLES = {
     PAPER: "var(--kv-paper, var(--jp-layout-color0, {}))",
+    ON_COLOUR: "var(--kv-paper, {})",
     INK: "var(--kv-ink, var(--jp-ui-font-color1, {}))",
     MUTED: "var(--kv-muted, var(--jp-ui-font-color2, {}))",
     GRID: "var(--kv-grid, var(--jp-border-color2, {}))",

@@ -2,14 +2,14 @@
 
 from math import ceil
 
-from kvlib.errors import BadEvents, UnknownSequence
+from kvlib.errors import BadEvents, BadInput, UnknownSequence
 from kvlib.show.board import Board
 from kvlib.show.figures import (
     ESCAPES,
     GRID,
     INK,
     MUTED,
-    PAPER,
+    ON_COLOUR,
     Axes,
     Figure,
     Picture,
@@ -66,9 +66,10 @@ def physical(board: Board) -> Picture:
 
 def logical(board: Board, seq: str) -> Picture:
     """The block table of `seq`: each logical block with its tokens' text, the physical block, and its filled slots."""
+    _, size = _sizes(board)
     if seq not in board.tables:
         raise UnknownSequence(f"sequence {seq!r} holds no memory at this step; those that do: {list(board.tables)}")
-    table, (_, size), pieces = board.tables[seq], _sizes(board), board.text(seq)
+    table, pieces = board.tables[seq], board.text(seq)
     letter, colour = _letter(board, seq), _colour(board, seq)
     left, right, row = 34, 92, 30
     cell = (WIDTH - left - right) / size
@@ -85,7 +86,7 @@ def logical(board: Board, seq: str) -> Picture:
                 ax.add_patch(Rectangle((left + slot * cell + 2, y + 1), cell - 4, 20, facecolor=face, edgecolor=colour))
             for slot, piece in enumerate(pieces[index * size : index * size + filled]):
                 middle, shown = left + (slot + 0.5) * cell, _shown(piece, limit)
-                ax.text(middle, y + 11, shown, color=PAPER, fontsize=11, va="center", ha="center", parse_math=False)
+                ax.text(middle, y + 11, shown, color=ON_COLOUR, fontsize=11, va="center", ha="center", parse_math=False)
             ax.text(WIDTH - right + 12, y + 11, "→", color=MUTED, fontsize=12, va="center")
             ax.text(WIDTH - 42, y + 11, str(block), color=INK, fontsize=12, va="center", ha="right", weight="bold")
             ax.text(WIDTH, y + 11, f"{filled}/{size}", color=MUTED, fontsize=11, va="center", ha="right")
@@ -96,6 +97,8 @@ def logical(board: Board, seq: str) -> Picture:
 
 
 def _sizes(board: Board) -> tuple[int, int]:
+    if not isinstance(board, Board):
+        raise BadInput(f"board is of type {type(board).__name__}; give a Board, such as Board.at(log)")
     num_blocks, size = board.log.num_blocks, board.log.block_size
     if num_blocks < 1 or size < 1:
         raise BadEvents(

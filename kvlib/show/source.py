@@ -11,7 +11,7 @@ try:
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 except ImportError as error:
-    raise MissingPackage("coloured source needs pygments; install it with: pip install 'kvlib[book]'") from error
+    raise MissingPackage("coloured source needs pygments; in the clone, run: pip install '.[book]'") from error
 
 
 class Source:

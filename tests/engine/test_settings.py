@@ -100,4 +100,4 @@ import {module}
     last = result.stderr.strip().splitlines()[-1]
     assert last.startswith("kvlib.errors.MissingPackage: ")
     assert f"(No module named '{missing}')" in last
-    assert last.endswith('run: pip install "kvlib[torch]"')
+    assert last.endswith('run: pip install ".[torch]"')

@@ -247,6 +247,11 @@ def test_a_refusal_tells_free_blocks_from_the_hits_among_them():
         manager.admit("C", 16, ["x", "y", "z"])
 
 
+def test_a_table_holds_no_more_tokens_than_its_blocks():
+    with pytest.raises(BadInput, match="12 tokens do not fit into the 2 blocks of 4"):
+        BlockTable(4, [3, 9], 12)
+
+
 def test_slots_of_positions_that_are_not_stored_are_refused():
     table = BlockTable(4, [7, 2], 5)
     for start, stop in ((-2, 2), (0, 6), (3, 2)):

@@ -1,6 +1,6 @@
 import pytest
 
-from kvlib.errors import BadEvents
+from kvlib.errors import BadEvents, BadInput
 from kvlib.events import EventLog
 from kvlib.memory import RecordedBlockManager
 from kvlib.show.board import Board
@@ -66,6 +66,12 @@ def test_an_event_that_cannot_happen_is_refused_with_its_place(event, words):
     with pytest.raises(BadEvents, match=words) as caught:
         Board.at(log)
     assert f"event {len(log) - 1} of the log" in str(caught.value)
+
+
+@pytest.mark.parametrize("step", [-1, 2])
+def test_a_step_that_is_not_in_the_log_is_refused(step):
+    with pytest.raises(BadInput, match="the log has steps 0 to 1"):
+        Board.at(forked_log(), step)
 
 
 def test_a_refused_event_leaves_no_trace():

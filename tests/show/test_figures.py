@@ -226,5 +226,5 @@ def test_module_without_its_package_says_how_to_get_it(monkeypatch, module: str,
     for name in [name for name in sys.modules if name.partition(".")[0] == package or name.startswith("kvlib.show.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingPackage, match=f"{package}; install it with: pip install"):
+    with pytest.raises(MissingPackage, match=f"{package}; in the clone, run: pip install"):
         importlib.import_module(f"kvlib.show.{module}")

@@ -3,7 +3,7 @@ import warnings
 
 import pytest
 
-from kvlib.errors import BadEvents, UnknownSequence
+from kvlib.errors import BadEvents, BadInput, UnknownSequence
 from kvlib.events import EventLog
 from kvlib.memory import RecordedBlockManager
 from kvlib.show.board import Board
@@ -80,3 +80,9 @@ def test_a_sequence_that_holds_nothing_is_refused_by_name(board):
 
 def test_one_state_gives_one_picture(board):
     assert physical(board) == physical(board)
+
+
+def test_a_log_in_place_of_a_board_is_refused_with_the_way_to_one(board):
+    for picture in (lambda: physical(board.log), lambda: logical(board.log, "first")):
+        with pytest.raises(BadInput, match="of type EventLog; give a Board"):
+            picture()
