@@ -4,8 +4,7 @@ from kvlib.attention import LayerCache, new_cache
 from kvlib.engine.config import LlamaConfig
 from kvlib.errors import BadConfig
 from kvlib.machine import free_memory
-
-BYTES_PER_NUMBER = 4  # float32
+from kvlib.sizing import ModelSpec
 
 
 def allocate(config: LlamaConfig, num_blocks: int, block_size: int) -> list[LayerCache]:
@@ -14,7 +13,9 @@ def allocate(config: LlamaConfig, num_blocks: int, block_size: int) -> list[Laye
     Raises BadConfig with the bytes wanted, before anything is allocated where the free memory is known.
     """
     shape = (num_blocks, block_size, config.num_kv_heads, config.head_size)
-    block_bytes = 2 * config.num_layers * block_size * config.num_kv_heads * config.head_size * BYTES_PER_NUMBER
+    block_bytes = ModelSpec(
+        "", config.num_layers, config.num_heads, config.num_kv_heads, config.head_size, "float32"
+    ).block_bytes(block_size)
     wanted, free = (num_blocks + 1) * block_bytes, free_memory()
     too_large = (
         f"num_blocks is {num_blocks}: with the null block the cache would take {wanted:,} bytes, {block_bytes:,} for "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kvlib.engine.metadata import Metadata
+from kvlib.engine.metadata import AGAIN, Metadata
 from kvlib.errors import BadModelFile
 
 
@@ -63,6 +63,3 @@ class LlamaConfig:
             rope_theta=read.number("llama.rope.freq_base", 10000.0),
             rms_norm_eps=read.number("llama.attention.layer_norm_rms_epsilon"),
         )
-
-
-AGAIN = "install or download the file again"

@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kvlib.engine.shown import shown
 from kvlib.errors import BadModelFile
+
+AGAIN = "install or download the file again"
 
 
 class Metadata:
@@ -52,5 +55,5 @@ class Metadata:
 
     def bad(self, key: str, expected: str) -> BadModelFile:
         """The error for a value that is not what is `expected`."""
-        found = f"{key} = {self._values[key]!r:.80}" if key in self._values else f"no {key}"
-        return BadModelFile(f"{self.path} has {found}; {expected} is expected: install or download the file again")
+        found = f"{key} = {shown(self._values[key])}" if key in self._values else f"no {key}"
+        return BadModelFile(f"{self.path} has {found}; {expected} is expected: {AGAIN}")

@@ -55,7 +55,7 @@ def read_params(given: Any, count: int) -> list[SamplingParams]:
     """Sampling parameters for `count` prompts from one for all, a list with one for each, or None for the defaults."""
     values = [given or SamplingParams()] * count if given is None or isinstance(given, SamplingParams) else given
     if not isinstance(values, list | tuple) or not all(isinstance(value, SamplingParams) for value in values):
-        raise BadInput(f"sampling_params is {given!r:.80}; give a SamplingParams, or a list with one for each prompt")
+        raise BadInput(f"sampling_params is {shown(given)}; give a SamplingParams, or a list with one for each prompt")
     if len(values) != count:
         raise BadInput(f"{len(values)} sampling_params for {count} prompts; give one for all or one for each")
     return list(values)

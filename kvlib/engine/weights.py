@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 
 from kvlib.engine.config import LlamaConfig
+from kvlib.engine.metadata import AGAIN
 from kvlib.errors import BadModelFile
 from kvlib.gguf import Header
-
-AGAIN = "install or download the file again"
 
 
 class LayerWeights(NamedTuple):

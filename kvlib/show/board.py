@@ -11,7 +11,8 @@ class Board:
     """The memory after some events of a log.
 
     `tables` maps a sequence to its BlockTable, `counts[block]` is the number of table entries that name a block,
-    `stored[block]` the number of tokens in it, whether it is still named or not.
+    `stored[block]` the number of tokens in it, whether it is still named or not. `numbers` counts the sequences in the
+    order in which they entered the log, from 0.
     Applying an event that contradicts the state raises BadEvents: a picture of an impossible memory is never drawn.
     """
 
@@ -20,6 +21,7 @@ class Board:
         self.tables: dict[str, BlockTable] = {}
         self.counts = [0] * (log.num_blocks + 1)
         self.stored: dict[int, int] = {}
+        self.numbers: dict[str, int] = {}
         self.step = 0
 
     @classmethod
@@ -49,10 +51,7 @@ class Board:
 
     def filled(self, block: int) -> int:
         """How many slots of `block` hold tokens of a sequence, 0 for a block that nobody names."""
-        return max(
-            (filled for table in self.tables.values() for b, filled in table.entries() if b == block),
-            default=0,
-        )
+        return self.stored.get(block, 0) if self.counts[block] else 0
 
     def text(self, seq: str) -> list[str]:
         """The text pieces of the tokens that `seq` has stored, in order."""
@@ -65,6 +64,8 @@ class Board:
         if problem:
             raise BadEvents(f"event {number} of the log, {event}, cannot happen: {problem}")
         self.step = event["step"]
+        if "seq" in event:
+            self.numbers.setdefault(event["seq"], len(self.numbers))
 
     def _change(self, event: dict) -> str | None:
         match event:

@@ -116,16 +116,12 @@ def _canvas(fig: Figure, width: float, height: float) -> Axes:
     return ax
 
 
-def _number(board: Board, seq: str) -> int:
-    return list(dict.fromkeys(event["seq"] for event in board.log.events if "seq" in event)).index(seq)
-
-
 def _letter(board: Board, seq: str) -> str:
-    return sequence_letter(_number(board, seq))
+    return sequence_letter(board.numbers[seq])
 
 
 def _colour(board: Board, seq: str) -> str:
-    return sequence_colour(_number(board, seq))
+    return sequence_colour(board.numbers[seq])
 
 
 def _shown(text: str, limit: int) -> str:
