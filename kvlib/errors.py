@@ -40,6 +40,10 @@ class DoubleFree(KvlibError):
     """A block was given back more often than it was taken."""
 
 
+class BlocksInUse(KvlibError):
+    """The call needs a memory that nobody uses, and somebody does."""
+
+
 class MissingPackage(KvlibError):
     """An optional package is needed for this call and is not installed."""
 

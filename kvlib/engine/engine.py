@@ -20,7 +20,8 @@ from kvlib.engine.worker import Chunk, Worker
 from kvlib.errors import BadInput, RequestTooLarge, UnknownSequence
 from kvlib.events import EventLog
 from kvlib.memory import BlockManager, RecordedBlockManager
-from kvlib.serving.scheduler import Request, Scheduler
+from kvlib.serving.request import Request, Work
+from kvlib.serving.scheduler import Scheduler
 
 
 class LLMEngine:
@@ -148,25 +149,26 @@ class LLMEngine:
         """One iteration. An exception in it drops the running requests, whose memory may be half written."""
         try:
             step = self.scheduler.schedule()
-            chunks = [self._chunk(request, 0) for request in step.prefills]
-            chunks += [self._chunk(request, request.num_tokens - 1) for request in step.decodes]
-            logits = self._worker.run(chunks, step.copies)  # [num_chunks, vocab]
-            for request, row in zip([*step.prefills, *step.decodes], logits, strict=True):
-                self._extend(request, row)
+            work = [*step.prefills, *step.decodes]
+            logits = self._worker.run([self._chunk(each) for each in work], step.copies)  # [num_chunks, vocab]
+            self.scheduler.computed(step)
+            for each, row in zip(work, logits, strict=True):
+                self._extend(each, row)
         except BaseException:
             for request in list(self.scheduler.running):
                 self._drop(request.request_id)
             raise
 
-    def _chunk(self, request: Request, start: int) -> Chunk:
-        generation = self._live[request.request_id]
+    def _chunk(self, work: Work) -> Chunk:
+        generation = self._live[work.request.request_id]
         known = generation.prompt.token_ids + generation.token_ids
-        return Chunk(request.request_id, start, known[start:])
+        return Chunk(work.sequence.seq_id, work.start, known[work.start : work.stop])
 
-    def _extend(self, request: Request, logits: Tensor) -> None:
+    def _extend(self, work: Work, logits: Tensor) -> None:
+        request = work.request
         generation = self._live[request.request_id]
         token = generation.choose(logits)
-        request.append()
+        work.sequence.append()
         self._say(generation, [token])
         if generation.finish_reason is not None:
             self.scheduler.finish(request, generation.finish_reason)

@@ -2,7 +2,7 @@
 
 from kvlib.checks import whole
 from kvlib.errors import BadConfig, BadInput, OutOfBlocks, RequestTooLarge, UnknownSequence
-from kvlib.memory.pool import BlockPool
+from kvlib.memory.pool import BlockPool, real
 from kvlib.memory.table import BlockTable
 
 
@@ -20,7 +20,7 @@ class BlockManager:
         if not isinstance(watermark, int | float) or not 0 <= watermark < 1:
             raise BadConfig(f"watermark is {watermark!r}; it is a share of the pool, from 0 to below 1")
         self.block_size = whole("block_size", block_size)
-        self.pool = BlockPool(num_blocks)
+        self.pool = BlockPool(whole("num_blocks", num_blocks))
         self._reserve = int(watermark * num_blocks)
         self._tables: dict[object, BlockTable] = {}
 
@@ -40,50 +40,48 @@ class BlockManager:
 
     def table(self, seq_id: object) -> BlockTable:
         """The block table of `seq_id`. Read it; only the manager changes it."""
-        if seq_id not in self._tables:
+        table = self._tables.get(seq_id)
+        if table is None:
             raise UnknownSequence(f"no sequence {seq_id!r} holds memory here; those that do: {self.sequences[:8]}")
-        return self._tables[seq_id]
+        return table
 
     def blocks_for(self, num_tokens: int) -> int:
         """How many blocks `num_tokens` tokens, 1 or more, fill, the last perhaps in part."""
         whole("num_tokens", num_tokens, 1, BadInput)
         return -(-num_tokens // self.block_size)
 
-    def check_fits(self, num_tokens: int) -> None:
-        """Raise RequestTooLarge if `num_tokens` tokens do not fit even in the empty pool."""
-        needed = self.blocks_for(num_tokens)
+    def check_fits(self, num_tokens: int, num_sequences: int = 1, num_shared_tokens: int = 0) -> None:
+        """Raise RequestTooLarge if `num_sequences` sequences of `num_tokens` tokens each, of which they share the
+        full blocks of the first `num_shared_tokens`, do not fit even in the empty pool."""
+        shared = (num_sequences - 1) * (num_shared_tokens // self.block_size)
+        needed = num_sequences * self.blocks_for(num_tokens) - shared
         if needed > self.pool.num_blocks:
+            times = f"{num_sequences} times " if num_sequences > 1 else ""
             raise RequestTooLarge(
-                f"{num_tokens} tokens need {needed} blocks of {self.block_size}, the pool has {self.pool.num_blocks}; "
-                f"shorten the request or give the pool at least {needed} blocks"
+                f"{times}{num_tokens} tokens need {needed} blocks of {self.block_size}, the pool has "
+                f"{self.pool.num_blocks}; shorten the request or give the pool at least {needed} blocks"
             )
 
-    def cached_prefix(self, num_tokens: int, keys: list[object] | tuple[()]) -> list[int]:
+    def cached_prefix(self, num_tokens: int, keys: list | tuple) -> list[int]:
         """The blocks that already hold the beginning of a request, up to the first key that nobody holds.
 
         `keys` are those of the request's full blocks, in order. The last of `num_tokens` tokens is never among
         the hits: its query must be computed for the next token to be predicted. Changes nothing.
         """
         whole("num_tokens", num_tokens, 1, BadInput)
-        hits = []
-        for key in keys[: (num_tokens - 1) // self.block_size]:
-            block = self.pool.find(key)
-            if block is None:
-                break
-            hits.append(block)
-        return hits
+        return self.pool.find(keys[: (num_tokens - 1) // self.block_size])
 
-    def can_admit(self, num_tokens: int, keys: list[object] | tuple[()] = ()) -> bool:
-        """Whether `admit` would succeed now: all blocks of the request at once, or none."""
-        return self._fits_now(num_tokens, self.cached_prefix(num_tokens, keys))
+    def can_admit(self, num_tokens: int, keys: list | tuple = (), *, num_more_blocks: int = 0) -> bool:
+        """Whether `admit` would succeed now: all blocks of the request at once, or none; and leave `num_more_blocks`
+        free ones after it, for the sequences that are forked from it."""
+        return self._fits_now(num_tokens, self.cached_prefix(num_tokens, keys), num_more_blocks)
 
-    def admit(self, seq_id: object, num_tokens: int, keys: list[object] | tuple[()] = ()) -> int:
+    def admit(self, seq_id: object, num_tokens: int, keys: list | tuple = ()) -> int:
         """Give `seq_id` a table for `num_tokens` tokens; returns how many of them are already in the cache.
 
         Raises RequestTooLarge if they can never fit, OutOfBlocks if they do not fit now.
         """
-        if seq_id in self._tables:
-            raise BadInput(f"sequence {seq_id!r} already holds memory; free it first or choose another id")
+        self._check_unused(seq_id)
         self.check_fits(num_tokens)
         hits = self.cached_prefix(num_tokens, keys)
         if not self._fits_now(num_tokens, hits):
@@ -92,10 +90,16 @@ class BlockManager:
                 f"{self.pool.num_free} free ones {self._num_waiting(hits)} hold its own beginning and "
                 f"{self._kept_back()} are kept back; admit it later"
             )
-        self.pool.share(hits)  # before taking: a block taken first could evict a hit
+        self.pool.share(real(hits))  # before taking: a block taken first could evict a hit
         taken = self.pool.take(self.blocks_for(num_tokens) - len(hits))
-        self._tables[seq_id] = BlockTable(self.block_size, hits + taken, num_tokens)
+        self._tables[seq_id] = BlockTable(self.block_size, hits + taken, num_tokens, len(hits))
         return len(hits) * self.block_size
+
+    def can_append(self, seq_ids: list) -> bool:
+        """Whether each of these sequences could get room for one more token now."""
+        if len(seq_ids) <= self.pool.num_free:  # none of them can need two blocks
+            return True
+        return growth([self.table(seq_id) for seq_id in seq_ids], self.pool.ref_counts) <= self.pool.num_free
 
     def append(self, seq_id: object, num_tokens: int = 1) -> tuple[int, int] | None:
         """Make room for the next `num_tokens` tokens of `seq_id`.
@@ -106,39 +110,44 @@ class BlockManager:
         """
         table = self.table(seq_id)
         whole("num_tokens", num_tokens, 1, BadInput)
-        room = table.room
+        room = len(table.blocks) * self.block_size - table.num_tokens
         copies_tail = room > 0 and self.pool.ref_counts[table.blocks[-1]] > 1
-        if num_tokens <= room and not copies_tail:
-            table.num_tokens += num_tokens
-            return None
-        taken = self.pool.take(self.blocks_for(table.num_tokens + num_tokens) - len(table.blocks) + copies_tail)
         copy = None
-        if copies_tail:
-            copy = (table.blocks[-1], taken[0])
-            self.pool.release([table.blocks.pop()])
-        table.blocks += taken
+        if num_tokens > room or copies_tail:
+            taken = self.pool.take(self.blocks_for(table.num_tokens + num_tokens) - len(table.blocks) + copies_tail)
+            if copies_tail:
+                copy = (table.blocks[-1], taken[0])
+                self.pool.release([table.blocks.pop()])
+            table.blocks += taken
         table.num_tokens += num_tokens
         return copy
 
-    def fork(self, parent_id: object, child_id: object) -> None:
-        """Give `child_id` a table of its own that names the same blocks as `parent_id`'s."""
-        parent = self.table(parent_id)
-        if child_id in self._tables:
-            raise BadInput(f"sequence {child_id!r} already holds memory; fork into an id that is not in use")
-        self.pool.share(parent.blocks)
-        self._tables[child_id] = BlockTable(self.block_size, list(parent.blocks), parent.num_tokens)
+    def fork(self, parent_id: object, child_id: object, num_blocks: int | None = None) -> None:
+        """Give `child_id` a table of its own that names the blocks of `parent_id`: all, or the first `num_blocks`.
 
-    def publish(self, seq_id: object, keys: list[object]) -> None:
+        Raises BadInput if those are not full blocks of the parent's.
+        """
+        parent = self.table(parent_id)
+        self._check_unused(child_id)
+        blocks, num_tokens = list(parent.blocks), parent.num_tokens
+        if num_blocks is not None:
+            num_tokens = whole("num_blocks", num_blocks, 0, BadInput) * self.block_size
+            blocks = blocks[:num_blocks]
+            if num_tokens > parent.num_tokens:
+                raise BadInput(f"{num_blocks} full blocks of {parent_id!r} are wanted; it has {parent}")
+        self.pool.share(real(blocks))
+        self._tables[child_id] = BlockTable(self.block_size, blocks, num_tokens, min(parent.num_keyed, len(blocks)))
+
+    def publish(self, seq_id: object, keys: list) -> None:
         """Let later requests find the first `len(keys)` blocks of `seq_id`, once their contents are computed."""
         table = self.table(seq_id)
         if len(keys) * self.block_size > table.num_tokens:
             full = table.num_tokens // self.block_size
             raise BadInput(f"{len(keys)} keys given, sequence {seq_id!r} has {full} full blocks; only those have keys")
-        for key in keys:
-            self.pool.check_key(key)
-        for block, key in zip(table.blocks, keys):
-            if self.pool.keys[block] is None:
-                self.pool.set_key(block, key)
+        start = table.num_keyed
+        if start < len(keys):
+            self.pool.set_keys(table.blocks[start : len(keys)], keys[start:])
+            table.num_keyed = len(keys)
 
     def free(self, seq_id: object) -> None:
         """Take back everything `seq_id` holds, its last block first.
@@ -147,14 +156,33 @@ class BlockManager:
         """
         blocks = self.table(seq_id).blocks
         del self._tables[seq_id]
-        self.pool.release(blocks[::-1])
+        self.pool.release(real(blocks[::-1]))
 
-    def _fits_now(self, num_tokens: int, hits: list[int]) -> bool:
+    def reset_cache(self) -> None:
+        """Forget every key, as after the model's weights have changed. Raises BlocksInUse while any is used."""
+        self.pool.forget()
+
+    def _check_unused(self, seq_id: object) -> None:
+        if seq_id in self:
+            raise BadInput(f"sequence {seq_id!r} already holds memory; free it first or choose another id")
+
+    def _fits_now(self, num_tokens: int, hits: list[int], num_more_blocks: int = 0) -> bool:
         available = self.pool.num_free - self._num_waiting(hits) - self._kept_back()
-        return self.blocks_for(num_tokens) - len(hits) <= available
+        return self.blocks_for(num_tokens) - len(hits) + num_more_blocks <= available
 
     def _num_waiting(self, hits: list[int]) -> int:
         return sum(self.pool.is_cached(block) for block in hits)  # free now, but not once they are shared
 
     def _kept_back(self) -> int:
         return self._reserve if self._tables else 0
+
+
+def growth(tables: list[BlockTable], ref_counts: list[int]) -> int:
+    """How many free blocks it takes to give each of these sequences room for one more token.
+
+    One for each full table; and of the tables that share a last block with room, all but one need a copy of their
+    own, or all of them if another sequence holds the block, too.
+    """
+    num_full = sum(table.room == 0 for table in tables)
+    lasts = [table.blocks[-1] for table in tables if table.room]
+    return num_full + sum(min(lasts.count(block), ref_counts[block] - 1) for block in set(lasts))

@@ -3,15 +3,20 @@
 from collections import OrderedDict
 
 from kvlib.checks import whole
-from kvlib.errors import BadInput, DoubleFree, OutOfBlocks
+from kvlib.errors import BadInput, BlocksInUse, DoubleFree, OutOfBlocks
 
 NULL_BLOCK = 0
+
+
+def real(blocks: list[int]) -> list[int]:
+    """`blocks` without the null block."""
+    return [block for block in blocks if block != NULL_BLOCK]
 
 
 class BlockPool:
     """`num_blocks` equal blocks, numbered 1 to `num_blocks`.
 
-    Number 0 is the null block: a placeholder for padding that is never handed out, counted or freed.
+    Number 0 is the null block: a placeholder in tables that is never handed out, counted or freed.
     Every other block is in exactly one of three states:
 
     ==========  ===============  ===  ====================================================
@@ -28,12 +33,13 @@ class BlockPool:
     """
 
     def __init__(self, num_blocks: int) -> None:
-        self.num_blocks = whole("num_blocks", num_blocks)
+        self.num_blocks = whole("num_blocks", num_blocks, 0)
         self.ref_counts = [0] * (num_blocks + 1)
         self.keys: list[object] = [None] * (num_blocks + 1)
         self._free = list(range(num_blocks, 0, -1))  # a stack: the end is handed out next
         self._cached: OrderedDict[int, None] = OrderedDict()  # a queue: the beginning is evicted next
-        self._holders: dict[object, list[int]] = {}  # key -> every block that holds it
+        self._holder: dict[object, int] = {}  # key -> the first block that holds it
+        self._later_holders: dict[object, list[int]] = {}  # key -> the others, oldest first; few keys have any
 
     @property
     def num_free(self) -> int:
@@ -47,11 +53,12 @@ class BlockPool:
             raise OutOfBlocks(
                 f"{count} blocks wanted, {self.num_free} of {self.num_blocks} are free; free a sequence first"
             )
-        taken = []
-        for _ in range(count):
-            block = self._free.pop() if self._free else self._evict()
+        kept = max(0, len(self._free) - count)
+        taken = self._free[kept:][::-1]
+        del self._free[kept:]
+        taken += [self._evict() for _ in range(count - len(taken))]
+        for block in taken:
             self.ref_counts[block] = 1
-            taken.append(block)
         return taken
 
     def share(self, blocks: list[int]) -> None:
@@ -75,14 +82,14 @@ class BlockPool:
         nothing, if a block would be released more often than it is named.
         """
         self._check_blocks(blocks)
-        unnamed = []
+        counts, unnamed = self.ref_counts, []
         for done, block in enumerate(blocks):
-            if self.ref_counts[block] == 0:
+            if counts[block] == 0:
                 for earlier in blocks[:done]:
-                    self.ref_counts[earlier] += 1
+                    counts[earlier] += 1
                 raise DoubleFree(f"block {block} is released more often than tables name it; nothing was released")
-            self.ref_counts[block] -= 1
-            if self.ref_counts[block] == 0:
+            counts[block] -= 1
+            if counts[block] == 0:
                 unnamed.append(block)
         for block in unnamed:
             if self.keys[block] is None:
@@ -91,44 +98,80 @@ class BlockPool:
                 self._cached[block] = None
         return unnamed
 
-    def set_key(self, block: int, key: object) -> None:
-        """Give a used block without a key the `key` of its contents. Several blocks may hold one key."""
-        self._check_blocks([block])
-        self.check_key(key)
-        if self.ref_counts[block] == 0 or self.keys[block] is not None:
-            raise BadInput(f"block {block} has the key {self.keys[block]!r}; only a used block without a key takes one")
-        self.keys[block] = key
-        self._holders.setdefault(key, []).append(block)
+    def set_keys(self, blocks: list[int], keys: list) -> None:
+        """Give each of the used `blocks` the key of its contents; one that has a key, or the null block, keeps it.
 
-    def find(self, key: object) -> int | None:
-        """The first block that holds `key`, used or cached; None if there is none. Changes nothing."""
-        self.check_key(key)
-        holders = self._holders.get(key)
-        return holders[0] if holders else None
+        Several blocks may hold one key. Raises BadInput, and sets none, for a key that cannot be one or a free block.
+        """
+        self._check_blocks(blocks)
+        self.check_keys(keys)
+        for block in blocks:
+            if self.ref_counts[block] == 0 and block != NULL_BLOCK:
+                raise BadInput(f"block {block} is free; only a used block takes a key")
+        for block, key in zip(blocks, keys):
+            if self.keys[block] is None and block != NULL_BLOCK:
+                self.keys[block] = key
+                if self._holder.setdefault(key, block) != block:
+                    self._later_holders.setdefault(key, []).append(block)
 
-    def check_key(self, key: object) -> None:
-        """Raise BadInput unless `key` can stand for the contents of a block: hashable, and not None."""
+    def find(self, keys: list | tuple) -> list[int]:
+        """The blocks that hold `keys`, used or cached, up to the first key that nobody holds. Changes nothing."""
+        if None in keys:
+            self.check_keys(keys)
+        found = []
         try:
-            hash(key)
+            for key in keys:
+                if key not in self._holder:
+                    break
+                found.append(self._holder[key])
         except TypeError:
-            raise BadInput(f"the key {key!r} cannot be hashed; give bytes, a text or a tuple") from None
-        if key is None:
-            raise BadInput("a key is None, which means no key here; give bytes, a text or a tuple")
+            self.check_keys(keys)
+        return found
+
+    def check_keys(self, keys: list | tuple) -> None:
+        """Raise BadInput unless each key can stand for the contents of a block: hashable, and not None."""
+        for key in keys:
+            try:
+                hash(key)
+            except TypeError:
+                raise BadInput(f"the key {key!r} cannot be hashed; give bytes, a text or a tuple") from None
+            if key is None:
+                raise BadInput("a key is None, which means no key here; give bytes, a text or a tuple")
 
     def is_cached(self, block: int) -> bool:
         """Whether `block` waits, unnamed but with its key, to be used again or evicted."""
         return block in self._cached
+
+    def forget(self) -> None:
+        """Drop every key, as after the model's weights have changed. Raises BlocksInUse while a block is used."""
+        if self.num_free < self.num_blocks:
+            raise BlocksInUse(
+                f"{self.num_blocks - self.num_free} blocks are in use; free the sequences that hold them first"
+            )
+        for block in self._cached:
+            self.keys[block] = None
+        self._free += reversed(self._cached)
+        self._cached.clear()
+        self._holder.clear()
+        self._later_holders.clear()
 
     def _check_blocks(self, blocks: list[int]) -> None:
         if blocks and not (min(blocks) >= 0 and max(blocks) <= self.num_blocks):
             raise BadInput(f"{blocks} names a block that is not here; the pool has blocks 1 to {self.num_blocks}")
 
     def _evict(self) -> int:
+        """The cached block freed first, without what it held: its key names the next block that holds it, if any."""
         block = next(iter(self._cached))
         del self._cached[block]
-        holders = self._holders[self.keys[block]]
-        holders.remove(block)
-        if not holders:
-            del self._holders[self.keys[block]]
+        key = self.keys[block]
         self.keys[block] = None
+        later = self._later_holders.get(key, [])
+        if self._holder[key] != block:
+            later.remove(block)
+        elif later:
+            self._holder[key] = later.pop(0)
+        else:
+            del self._holder[key]
+        if key in self._later_holders and not later:
+            del self._later_holders[key]
         return block

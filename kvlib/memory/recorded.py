@@ -1,23 +1,25 @@
 """A block manager that writes everything it does to an event log.
 
-A class of its own, so that the plain manager pays nothing for logs that nobody keeps.
+A class of its own, so that the plain managers pay nothing for logs that nobody keeps.
 """
 
 from kvlib.events import EventLog
-from kvlib.memory.manager import BlockManager
 from kvlib.memory.pool import BlockPool
+from kvlib.memory.swap import SwapBlockManager
 
 
-class RecordedBlockManager(BlockManager):
-    """Behaves as BlockManager does; `log` receives allocate, share, copy, write, free and evict events."""
+class RecordedBlockManager(SwapBlockManager):
+    """Behaves as SwapBlockManager does; `log` receives allocate, share, copy, write, free, evict and swap events."""
 
-    def __init__(self, num_blocks: int, block_size: int, log: EventLog, *, watermark: float = 0.0) -> None:
-        super().__init__(num_blocks, block_size, watermark=watermark)
+    def __init__(
+        self, num_blocks: int, block_size: int, log: EventLog, *, num_host_blocks: int = 0, watermark: float = 0.0
+    ) -> None:
+        super().__init__(num_blocks, block_size, num_host_blocks=num_host_blocks, watermark=watermark)
         log.open(num_blocks, block_size)
         self.log = log
         self.pool = _RecordedPool(num_blocks, log)
 
-    def admit(self, seq_id: object, num_tokens: int, keys: list[object] | tuple[()] = ()) -> int:
+    def admit(self, seq_id: object, num_tokens: int, keys: list | tuple = ()) -> int:
         """As BlockManager.admit; logs the shared blocks, the new ones and what is written into those."""
         num_cached = super().admit(seq_id, num_tokens, keys)
         num_hits = num_cached // self.block_size
@@ -37,17 +39,36 @@ class RecordedBlockManager(BlockManager):
         self.log.add("write", seq=str(seq_id), start=start, stop=table.num_tokens)
         return copy
 
-    def fork(self, parent_id: object, child_id: object) -> None:
+    def fork(self, parent_id: object, child_id: object, num_blocks: int | None = None) -> None:
         """As BlockManager.fork; logs a share for each block."""
-        super().fork(parent_id, child_id)
+        super().fork(parent_id, child_id, num_blocks)
         self._log_shares(child_id, len(self.table(child_id).blocks))
 
     def free(self, seq_id: object) -> None:
-        """As BlockManager.free; logs a free for each block, the last first."""
-        blocks = self.table(seq_id).blocks
+        """As SwapBlockManager.free; logs a free for each block of the pool, the last first."""
+        blocks = self.table(seq_id).blocks if seq_id in self._tables else []
         super().free(seq_id)
         for block in blocks[::-1]:
             self.log.add("free", seq=str(seq_id), block=block, count=self.pool.ref_counts[block])
+
+    def swap_out(self, seq_ids: list) -> list[tuple[int, int]]:
+        """As SwapBlockManager.swap_out; logs a swap for each sequence."""
+        left = {seq_id: self.table(seq_id).blocks for seq_id in seq_ids}
+        copies = super().swap_out(seq_ids)
+        for seq_id, blocks in left.items():
+            self._log_swap(seq_id, "out", blocks, self.host_table(seq_id).blocks)
+        return copies
+
+    def swap_in(self, seq_ids: list) -> list[tuple[int, int]]:
+        """As SwapBlockManager.swap_in; logs a swap for each sequence."""
+        left = {seq_id: self.host_table(seq_id).blocks for seq_id in seq_ids}
+        copies = super().swap_in(seq_ids)
+        for seq_id, host_blocks in left.items():
+            self._log_swap(seq_id, "in", self.table(seq_id).blocks, host_blocks)
+        return copies
+
+    def _log_swap(self, seq_id: object, how: str, blocks: list[int], host_blocks: list[int]) -> None:
+        self.log.add("swap", seq=str(seq_id), how=how, blocks=list(blocks), host_blocks=list(host_blocks))
 
     def _log_shares(self, seq_id: object, stop: int) -> None:
         for index, (block, filled) in enumerate(self.table(seq_id).entries()[:stop]):

@@ -1,6 +1,7 @@
 """The block table of one sequence: from a token's position to the slot that holds its key and value."""
 
 from kvlib.errors import BadInput
+from kvlib.memory.pool import NULL_BLOCK
 
 
 class BlockTable:
@@ -8,17 +9,18 @@ class BlockTable:
 
     `num_tokens` tokens are stored. Position p is found in slot
     `blocks[p // block_size] * block_size + p % block_size`, counted in tokens from the start of the memory
-    (PagedAttention paper, section 4.2 and figure 6).
+    (PagedAttention paper, section 4.2 and figure 6). The first `num_keyed` blocks have their keys.
     """
 
-    __slots__ = ("block_size", "blocks", "num_tokens")
+    __slots__ = ("block_size", "blocks", "num_keyed", "num_tokens")
 
-    def __init__(self, block_size: int, blocks: list[int], num_tokens: int) -> None:
+    def __init__(self, block_size: int, blocks: list[int], num_tokens: int, num_keyed: int = 0) -> None:
         if not 0 <= num_tokens <= len(blocks) * block_size:
             raise BadInput(f"{num_tokens} tokens do not fit into the {len(blocks)} blocks of {block_size} in {blocks}")
         self.block_size = block_size
         self.blocks = blocks
         self.num_tokens = num_tokens
+        self.num_keyed = num_keyed
 
     @property
     def room(self) -> int:
@@ -30,6 +32,8 @@ class BlockTable:
         if not 0 <= start <= stop <= self.num_tokens:
             raise BadInput(f"positions {start} to {stop} are not all stored; the table has {self.num_tokens} of them")
         size = self.block_size
+        if start < stop and NULL_BLOCK in self.blocks[start // size : (stop - 1) // size + 1]:
+            raise BadInput(f"positions {start} to {stop} are not all stored; the table gave some back: {self.blocks}")
         return [self.blocks[position // size] * size + position % size for position in range(start, stop)]
 
     def entries(self) -> list[tuple[int, int]]:

@@ -1,54 +1,29 @@
 """First come, first served: which requests run in the next iteration, and who yields when memory is short."""
 
-from collections import deque
-
 from kvlib.checks import whole
-from kvlib.errors import BadInput, OutOfBlocks, RequestTooLarge, UnknownSequence
+from kvlib.errors import BadConfig
 from kvlib.events import EventLog
 from kvlib.memory import BlockManager
+from kvlib.memory.hits import HitCounter
+from kvlib.memory.swap import SwapBlockManager
+from kvlib.serving.queues import RequestQueues
+from kvlib.serving.request import Request, Sequence, Step, Work
+
+PREEMPTIONS = ("recompute", "swap")
 
 
-class Request:
-    """One sequence to be written: `num_prompt_tokens` given, up to `max_tokens` more to come."""
+class Scheduler(RequestQueues):
+    """Continuous batching over one block manager (Kwon et al., section 4.5; vLLM's scheduler).
 
-    __slots__ = ("max_tokens", "num_prompt_tokens", "num_tokens", "request_id")
+    At most `max_num_seqs` sequences run at once. `max_num_batched_tokens` bounds the tokens of one iteration: with
+    `chunked_prefill` a prompt is computed in pieces that fit, without it a prompt longer than that runs alone.
+    Memory is given to whole sequences at once, so that no two can wait for each other's blocks.
 
-    def __init__(self, request_id: str, num_prompt_tokens: int, max_tokens: int) -> None:
-        self.request_id = request_id
-        self.num_prompt_tokens = whole("num_prompt_tokens", num_prompt_tokens, 1, BadInput)
-        self.max_tokens = whole("max_tokens", max_tokens, 1, BadInput)
-        self.num_tokens = num_prompt_tokens  # known so far: the prompt and what was generated
+    When memory is short the request that came last yields, with all its blocks, and is the first to return; while
+    somebody yields nobody is admitted. With `preemption` "recompute" its blocks are dropped and computed again, with
+    "swap" they wait on the host, if there is room for all of them.
 
-    def append(self) -> None:
-        """One more token of this request is known."""
-        self.num_tokens += 1
-
-    def __repr__(self) -> str:
-        generated = self.num_tokens - self.num_prompt_tokens
-        return f"Request({self.request_id!r}, {self.num_prompt_tokens} + {generated} tokens)"
-
-
-class Step:
-    """What one iteration does, all of it in one forward pass.
-
-    `prefills` compute every known token of the request, `decodes` its newest token; all of them have their slots.
-    `copies` are the (source, target) blocks to copy before anything is written, `preempted` those that lost
-    their memory just now.
-    """
-
-    def __init__(self) -> None:
-        self.prefills: list[Request] = []
-        self.decodes: list[Request] = []
-        self.copies: list[tuple[int, int]] = []
-        self.preempted: list[Request] = []
-
-
-class Scheduler:
-    """Continuous batching over one block manager, with recompute as the way back after a preemption.
-
-    `max_num_seqs` requests run at once; `max_num_batched_tokens` bounds the tokens of one iteration (a prompt longer
-    than that runs alone). The one that came last yields first, with all its blocks, and goes back to the front of
-    the queue; while somebody yields nobody is admitted (Kwon et al., section 4.5; vLLM's scheduler).
+    One turn: `schedule`, do what the step says, `computed`, then tell each sequence its new token by `append`.
     """
 
     def __init__(
@@ -57,100 +32,141 @@ class Scheduler:
         *,
         max_num_seqs: int = 256,
         max_num_batched_tokens: int = 2048,
+        chunked_prefill: bool = False,
+        preemption: str = "recompute",
         log: EventLog | None = None,
     ) -> None:
-        self.manager = manager
-        self.max_num_seqs = whole("max_num_seqs", max_num_seqs)
+        if preemption not in PREEMPTIONS:
+            raise BadConfig(f"preemption is {preemption!r}; choose one of {', '.join(PREEMPTIONS)}")
+        if preemption == "swap" and not (isinstance(manager, SwapBlockManager) and manager.host_pool.num_blocks):
+            raise BadConfig("preemption is 'swap', which needs blocks on the host; give a SwapBlockManager with some")
+        super().__init__(manager, max_num_seqs, log)
         self.max_num_batched_tokens = whole("max_num_batched_tokens", max_num_batched_tokens)
-        self.log = log
-        self.waiting: deque[Request] = deque()
-        self.running: list[Request] = []
-
-    def add(self, request: Request) -> None:
-        """Queue a request. Raises RequestTooLarge for one that the empty pool could not hold to its end, and
-        BadInput for an id that is in use."""
-        name = request.request_id
-        if name in self.manager or any(name == other.request_id for other in (*self.waiting, *self.running)):
-            raise BadInput(f"request id {name!r} is in use; choose another or wait until it has finished")
-        if self.log is not None and name in self.log.texts:
-            raise BadInput(f"request id {name!r} is in the log already, with another text; choose another")
-        # The last token is never fed back, so it needs no slot.
-        try:
-            self.manager.check_fits(request.num_prompt_tokens + request.max_tokens - 1)
-        except RequestTooLarge as error:
-            raise RequestTooLarge(
-                f"request {name!r} ({request.num_prompt_tokens} prompt tokens, max_tokens "
-                f"{request.max_tokens}) can never run: {error}"
-            ) from None
-        self.waiting.append(request)
-
-    def has_unfinished(self) -> bool:
-        """Whether any request waits or runs."""
-        return bool(self.waiting or self.running)
+        self.chunked_prefill = chunked_prefill
+        self.hits = HitCounter()
+        self._host = manager if preemption == "swap" and isinstance(manager, SwapBlockManager) else None
 
     def schedule(self) -> Step:
-        """Decide the next iteration and give every request in it the slots for its new tokens."""
+        """Decide the next iteration and give every position in it a slot."""
         if self.log is not None:
             self.log.next_step()
         step = Step()
-        self._grow_running(step)
+        self._continue_running(step)
         if not step.preempted:
-            self._admit_waiting(step)
+            self._admit(step)
         return step
 
-    def finish(self, request: Request, reason: str) -> None:
-        """Take the memory of a running request back: it has ended, for the `reason` given.
+    def computed(self, step: Step) -> None:
+        """The step is done: its keys and values are in the cache, and full blocks can be found from now on."""
+        for _, sequence, start, stop in (*step.prefills, *step.decodes):
+            if sequence.seq_id not in self.manager:
+                continue  # aborted while it was computed
+            sequence.num_computed = stop
+            num_full = stop // self.manager.block_size
+            if num_full > start // self.manager.block_size:
+                self.manager.publish(sequence.seq_id, list(sequence.keys[:num_full]))
 
-        Raises UnknownSequence if it does not run.
-        """
-        if request not in self.running:
-            raise UnknownSequence(f"{request} does not run; it may have finished already")
-        self.running.remove(request)
-        self.manager.free(request.request_id)
-        self._note("finish", request, reason=reason)
-
-    def abort(self, request_id: str) -> None:
-        """Drop a request in whatever state it is. Raises UnknownSequence if it neither waits nor runs."""
-        for request in self.running:
-            if request.request_id == request_id:
-                return self.finish(request, "abort")
-        for request in self.waiting:
-            if request.request_id == request_id:
-                self.waiting.remove(request)
-                return self._note("finish", request, reason="abort")
-        raise UnknownSequence(f"no request {request_id!r} waits or runs; it may have finished already")
-
-    def _grow_running(self, step: Step) -> None:
-        while len(step.decodes) < len(self.running):
-            request = self.running[len(step.decodes)]
-            try:
-                copy = self.manager.append(request.request_id)
-            except OutOfBlocks:
+    def _continue_running(self, step: Step) -> None:
+        half_computed = []
+        place = 0
+        while place < len(self.running):
+            request = self.running[place]
+            if self._is_half_computed(request):
+                half_computed.append(request)
+            elif self.manager.can_append(request.seq_ids):
+                self._decode(step, request)
+            else:
                 self._preempt_latest(step)  # perhaps the request itself, which then ends the loop
                 continue
-            if copy:
-                step.copies.append(copy)
-            step.decodes.append(request)
+            place += 1
+        for request in half_computed:
+            self._prefill(step, request)
+
+    def _is_half_computed(self, request: Request) -> bool:
+        return any(self._num_stored(sequence) > sequence.num_computed for sequence in request.sequences)
+
+    def _num_stored(self, sequence: Sequence) -> int:
+        return self.manager.table(sequence.seq_id).num_tokens
+
+    def _decode(self, step: Step, request: Request) -> None:
+        for sequence in request.sequences:
+            if sequence.num_tokens > sequence.num_computed:
+                copy = self.manager.append(sequence.seq_id)
+                if copy:
+                    step.copies.append(copy)
+                step.decodes.append(Work(request, sequence, sequence.num_computed, sequence.num_tokens))
+
+    def _prefill(self, step: Step, request: Request) -> None:
+        for sequence in request.sequences:
+            stop = self._num_stored(sequence)
+            if self.chunked_prefill:
+                stop = min(stop, sequence.num_computed + self._budget(step))
+            if stop > sequence.num_computed:
+                step.prefills.append(Work(request, sequence, sequence.num_computed, stop))
+
+    def _budget(self, step: Step) -> int:
+        used = len(step.decodes) + sum(work.stop - work.start for work in step.prefills)
+        return max(0, self.max_num_batched_tokens - used)
 
     def _preempt_latest(self, step: Step) -> None:
         request = self.running.pop()
-        self.manager.free(request.request_id)
-        self.waiting.appendleft(request)
+        request.num_preemptions += 1
         step.preempted.append(request)
-        self._note("preempt", request, how="recompute")
+        if self._host is not None and self._host.can_swap_out(request.seq_ids):
+            step.swap_outs += self._host.swap_out(request.seq_ids)
+            self.swapped.appendleft(request)
+            self._note("preempt", request, how="swap")
+        else:
+            self._free(request)
+            for sequence in request.sequences:
+                sequence.num_computed = 0
+            self.waiting.appendleft(request)
+            self._note("preempt", request, how="recompute")
 
-    def _admit_waiting(self, step: Step) -> None:
-        budget = self.max_num_batched_tokens - len(step.decodes)
-        while self.waiting and len(self.running) < self.max_num_seqs:
-            request = self.waiting[0]
-            alone = not step.prefills and not step.decodes
-            if (request.num_tokens > budget and not alone) or not self.manager.can_admit(request.num_tokens):
+    def _admit(self, step: Step) -> None:
+        """Let the earliest in, while they fit. Who has yielded came earlier than anybody new."""
+        num_running = sum(request.num_sequences for request in self.running)
+        while queues := [queue for queue in (self.swapped, self.waiting) if queue]:
+            queue = min(queues, key=lambda queue: queue[0].number)
+            request = queue[0]
+            num_running += request.num_sequences
+            enter = self._swap_in if queue is self.swapped else self._give_memory
+            if num_running > self.max_num_seqs or not enter(step, request):
                 return
-            self.manager.admit(request.request_id, request.num_tokens)
-            self.running.append(self.waiting.popleft())
-            step.prefills.append(request)
-            budget -= request.num_tokens
+            self.running.append(queue.popleft())
 
-    def _note(self, kind: str, request: Request, **fields: str) -> None:
-        if self.log is not None:
-            self.log.add(kind, seq=request.request_id, **fields)
+    def _swap_in(self, step: Step, request: Request) -> bool:
+        if self._host is None or not self._host.can_swap_in(request.seq_ids):
+            return False
+        step.swap_ins += self._host.swap_in(request.seq_ids)
+        work_on = self._prefill if self._is_half_computed(request) else self._decode
+        work_on(step, request)
+        return True
+
+    def _give_memory(self, step: Step, request: Request) -> bool:
+        first, *others = request.sequences
+        keys = first.keys if request.reads_cache else ()
+        num_shared = request.num_prompt_tokens // self.manager.block_size if others else 0
+        num_more = sum(self.manager.blocks_for(other.num_tokens) - num_shared for other in others)
+        if not self._has_budget(step, request, keys):
+            return False
+        if not self.manager.can_admit(first.num_tokens, keys, num_more_blocks=num_more):
+            return False
+        first.num_computed = self.manager.admit(first.seq_id, first.num_tokens, keys)
+        for other in others:
+            self.manager.fork(first.seq_id, other.seq_id, num_shared)
+            other.num_computed = num_shared * self.manager.block_size
+            self.manager.append(other.seq_id, other.num_tokens - other.num_computed)
+        if keys:
+            self.hits.add(first.num_tokens, first.num_computed, resumed=request.num_preemptions > 0)
+        self._prefill(step, request)
+        return True
+
+    def _has_budget(self, step: Step, request: Request, keys: list | tuple) -> bool:
+        budget = self._budget(step)
+        if self.chunked_prefill:
+            return budget > 0
+        alone = not step.prefills and not step.decodes
+        first = request.sequences[0]
+        num_cached = len(self.manager.cached_prefix(first.num_tokens, keys)) * self.manager.block_size
+        return alone or sum(sequence.num_tokens for sequence in request.sequences) - num_cached <= budget

@@ -11,7 +11,8 @@ class Board:
     """The memory after some events of a log.
 
     `tables` maps a sequence to its BlockTable, `counts[block]` is the number of table entries that name a block,
-    `stored[block]` the number of tokens in it, whether it is still named or not. `numbers` counts the sequences in the
+    `stored[block]` the number of tokens in it, whether it is still named or not. `swapped` has the tables of the
+    sequences that wait on the host, in its blocks. `numbers` counts the sequences in the
     order in which they entered the log, from 0.
     Applying an event that contradicts the state raises BadEvents: a picture of an impossible memory is never drawn.
     """
@@ -21,6 +22,8 @@ class Board:
         self.tables: dict[str, BlockTable] = {}
         self.counts = [0] * (log.num_blocks + 1)
         self.stored: dict[int, int] = {}
+        self.swapped: dict[str, BlockTable] = {}
+        self._returned: dict[int, int] = {}  # block -> the host block it came back from in this step
         self.numbers: dict[str, int] = {}
         self.step = 0
 
@@ -63,6 +66,8 @@ class Board:
         problem = f"step {self.step} has begun" if event["step"] < self.step else self._change(event)
         if problem:
             raise BadEvents(f"event {number} of the log, {event}, cannot happen: {problem}")
+        if event["step"] > self.step:
+            self._returned.clear()
         self.step = event["step"]
         if "seq" in event:
             self.numbers.setdefault(event["seq"], len(self.numbers))
@@ -83,6 +88,12 @@ class Board:
                 return self._free(seq, block, count)
             case {"kind": "evict", "block": block}:
                 return self._evict(block)
+            case {"kind": "swap", "how": "out", "seq": seq, "blocks": blocks, "host_blocks": host_blocks}:
+                return self._swap_out(seq, blocks, host_blocks)
+            case {"kind": "swap", "how": "in", "seq": seq, "blocks": blocks, "host_blocks": host_blocks}:
+                return self._swap_in(seq, blocks, host_blocks)
+            case {"kind": "swap", "how": how}:
+                return f"a swap goes 'out' or 'in', not {how!r}"
             case {"seq": seq} if seq in self.tables:  # preempt, finish
                 return f"{seq} still holds {self.tables[seq]}"
         return None
@@ -146,4 +157,31 @@ class Board:
         if self.counts[block : block + 1] != [0] or not self.stored.get(block):
             return f"block {block} holds nothing that could be lost, or belongs to {self.owners(block)}"
         del self.stored[block]
+        return None
+
+    def _swap_out(self, seq: str, blocks: list, host_blocks: list) -> str | None:
+        table = self.tables.get(seq)
+        if table is None or table.blocks != blocks or len(blocks) != len(host_blocks):
+            return f"{seq} has the table {table}, and each of its blocks goes to one block of the host"
+        for block in blocks:
+            self.counts[block] -= 1
+        self.swapped[seq] = BlockTable(self.log.block_size, list(host_blocks), table.num_tokens)
+        del self.tables[seq]
+        return None
+
+    def _swap_in(self, seq: str, blocks: list, host_blocks: list) -> str | None:
+        table = self.swapped.get(seq)
+        if table is None or table.blocks != host_blocks or len(blocks) != len(host_blocks):
+            return f"{seq} has the table {table} on the host, and each of its blocks comes back to one block"
+        for block, host_block in zip(blocks, host_blocks):
+            if block not in range(1, self.log.num_blocks + 1):
+                return f"block {block!r} is not one of {self.log.num_blocks}"
+            if self.counts[block] and self._returned.get(block) != host_block:
+                return f"block {block} belongs to {self.owners(block)}"
+        for block, host_block, (_, filled) in zip(blocks, host_blocks, table.entries()):
+            self.counts[block] += 1
+            self.stored[block] = filled
+            self._returned[block] = host_block
+        self.tables[seq] = BlockTable(self.log.block_size, list(blocks), table.num_tokens)
+        del self.swapped[seq]
         return None

@@ -142,10 +142,10 @@ class Memory(RuleBasedStateMachine):
             if (key := pool.keys[block]) is not None:
                 assert key in self.computed
                 assert [self.slots[block * size + i] for i in range(size)] == list(key[-size:])
-                assert pool.find(key) is not None
+                assert pool.find([key])
         for key in self.computed:
-            found = pool.find(key)
-            assert found is None or pool.keys[found] == key
+            found = pool.find([key])
+            assert not found or pool.keys[found[0]] == key
 
     @invariant()
     def what_a_cached_block_continues_is_evicted_after_it(self):

@@ -104,23 +104,23 @@ def test_the_first_unknown_key_ends_the_hits():
 def test_when_two_blocks_hold_one_key_evicting_the_first_leaves_the_second():
     pool = BlockPool(2)
     pool.take(2)
-    pool.set_key(1, "k")
-    pool.set_key(2, "k")
+    pool.set_keys([1], ["k"])
+    pool.set_keys([2], ["k"])
     pool.release([1])
-    assert pool.find("k") == 1
+    assert pool.find(["k"]) == [1]
     pool.take(1)
-    assert pool.find("k") == 2
+    assert pool.find(["k"]) == [2]
 
 
 def test_a_freed_block_stays_findable_until_it_is_handed_out_again():
     pool = BlockPool(1)
     pool.take(1)
-    pool.set_key(1, "k")
+    pool.set_keys([1], ["k"])
     pool.release([1])
     assert pool.is_cached(1)
-    assert pool.find("k") == 1
+    assert pool.find(["k"]) == [1]
     pool.take(1)
-    assert pool.find("k") is None
+    assert pool.find(["k"]) == []
     assert pool.keys[1] is None
 
 
@@ -284,7 +284,7 @@ def test_slots_follow_the_table_and_not_the_numbers_of_the_blocks():
         (lambda m: m.fork("A", "A"), BadInput, "already holds memory"),
         (lambda m: m.publish("A", ["k", "l"]), BadInput, "has 1 full blocks"),
         (lambda m: m.free("B"), UnknownSequence, "no sequence 'B'"),
-        (lambda m: m.pool.set_key(2, "k"), BadInput, "only a used block"),
+        (lambda m: m.pool.set_keys([2], ["k"]), BadInput, "only a used block"),
     ],
 )
 def test_bad_input_is_named_and_changes_nothing(call, error, words):

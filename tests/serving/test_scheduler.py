@@ -5,11 +5,16 @@ from hypothesis import strategies as st
 from kvlib.errors import BadConfig, BadInput, RequestTooLarge, UnknownSequence
 from kvlib.events import EventLog
 from kvlib.memory import BlockManager, RecordedBlockManager
-from kvlib.serving.scheduler import Request, Scheduler
+from kvlib.serving.request import Request
+from kvlib.serving.scheduler import Scheduler
 
 
 def names(requests):
     return [request.request_id for request in requests]
+
+
+def ids(works):
+    return [work.request.request_id for work in works]
 
 
 def run(scheduler, limit=10_000):
@@ -20,11 +25,12 @@ def run(scheduler, limit=10_000):
             return finished, num_preempted, num_steps
         step = scheduler.schedule()
         num_preempted += len(step.preempted)
-        for request in step.prefills + step.decodes:
+        scheduler.computed(step)
+        for request, sequence, _, stop in step.prefills + step.decodes:
             table = scheduler.manager.table(request.request_id)
-            assert table.num_tokens == request.num_tokens
-            request.append()
-            if request.num_tokens == request.num_prompt_tokens + request.max_tokens:
+            assert table.num_tokens == sequence.num_tokens == stop
+            sequence.append()
+            if sequence.num_tokens == request.num_prompt_tokens + request.max_tokens:
                 scheduler.finish(request, "length")
                 finished.append(request.request_id)
     raise AssertionError("the loop does not end")
@@ -34,31 +40,34 @@ def test_requests_join_and_leave_at_every_step():
     scheduler = Scheduler(BlockManager(8, 4))
     scheduler.add(Request("A", 3, 2))
     first = scheduler.schedule()
-    assert (names(first.prefills), names(first.decodes)) == (["A"], [])
-    first.prefills[0].append()
+    assert (ids(first.prefills), ids(first.decodes)) == (["A"], [])
+    scheduler.computed(first)
+    first.prefills[0].sequence.append()
     scheduler.add(Request("B", 5, 1))
     second = scheduler.schedule()
-    assert (names(second.prefills), names(second.decodes)) == (["B"], ["A"])
+    assert (ids(second.prefills), ids(second.decodes)) == (["B"], ["A"])
 
 
 def test_the_latest_yields_first_and_comes_back_first():
     scheduler = Scheduler(BlockManager(6, 4))
     for name in "ABC":
         scheduler.add(Request(name, 8, 5))
-    for request in scheduler.schedule().prefills:
-        request.append()
+    step = scheduler.schedule()
+    scheduler.computed(step)
+    for work in step.prefills:
+        work.sequence.append()
     step = scheduler.schedule()  # each wants a third block, none is free
     assert names(step.preempted) == ["C"]
-    assert names(step.decodes) == ["A", "B"]
+    assert ids(step.decodes) == ["A", "B"]
     assert step.prefills == []
     assert names(scheduler.waiting) == ["C"]
-    assert scheduler.waiting[0].num_tokens == 9
+    assert scheduler.waiting[0].sequences[0].num_tokens == 9
 
 
 def test_the_head_of_the_queue_blocks_those_behind_it():
     scheduler = Scheduler(BlockManager(4, 4))
     scheduler.add(Request("long", 12, 1))
-    scheduler.schedule()
+    scheduler.computed(scheduler.schedule())
     scheduler.add(Request("longer", 8, 1))
     scheduler.add(Request("short", 1, 1))
     assert scheduler.schedule().prefills == []
@@ -68,11 +77,11 @@ def test_the_token_budget_bounds_a_step_and_a_longer_prompt_runs_alone():
     scheduler = Scheduler(BlockManager(100, 4), max_num_batched_tokens=10)
     for name, length in (("A", 6), ("B", 4), ("C", 1), ("D", 50)):
         scheduler.add(Request(name, length, 1))
-    steps = [names(scheduler.schedule().prefills)]
+    steps = [ids(scheduler.schedule().prefills)]
     while scheduler.waiting:
         for request in list(scheduler.running):
             scheduler.finish(request, "length")
-        steps.append(names(scheduler.schedule().prefills))
+        steps.append(ids(scheduler.schedule().prefills))
     assert steps == [["A", "B"], ["C"], ["D"]]
 
 
@@ -80,7 +89,7 @@ def test_at_most_max_num_seqs_run():
     scheduler = Scheduler(BlockManager(100, 4), max_num_seqs=2)
     for name in "ABC":
         scheduler.add(Request(name, 1, 1))
-    assert names(scheduler.schedule().prefills) == ["A", "B"]
+    assert ids(scheduler.schedule().prefills) == ["A", "B"]
 
 
 def test_abort_works_in_every_state_and_returns_the_memory():
@@ -176,7 +185,7 @@ def test_an_id_that_holds_memory_or_has_a_text_in_the_log_is_refused():
 def test_a_request_finishes_once():
     scheduler = Scheduler(BlockManager(4, 4))
     scheduler.add(Request("A", 1, 1))
-    [request] = scheduler.schedule().prefills
+    [(request, *_)] = scheduler.schedule().prefills
     scheduler.finish(request, "length")
     with pytest.raises(UnknownSequence, match="does not run"):
         scheduler.finish(request, "length")

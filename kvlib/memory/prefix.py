@@ -1,0 +1,108 @@
+"""Keys of full blocks: a key stands for a block's tokens and for everything before them.
+
+Each key is a hash of the key before it and of the block's own tokens, so two requests have equal keys exactly as
+far as they begin alike (vLLM docs, Automatic Prefix Caching).
+"""
+
+import hashlib
+import os
+import sys
+from array import array
+
+from kvlib.checks import whole
+from kvlib.errors import BadConfig, BadInput, MissingPackage
+
+TOKEN_BYTES = 4
+HASHES = ("sha256", "xxh3")
+
+
+class PrefixHasher:
+    """How the blocks of one memory get their keys: `block_size` tokens a block, `hash` one of HASHES.
+
+    "sha256" cannot be made to collide, and gives the same keys in every process. "xxh3" (128 bits, package xxhash)
+    is faster and not made to withstand an attacker, so each hasher starts from a random root of its own: keys are
+    not shared between hashers, and a collision cannot be worked out in advance (vllm#12621).
+    """
+
+    def __init__(self, block_size: int, hash: str = "sha256") -> None:
+        self.block_size = whole("block_size", block_size)
+        if hash not in HASHES:
+            raise BadConfig(f"hash is {hash!r}; choose one of {', '.join(HASHES)}")
+        self._digest = _sha256 if hash == "sha256" else _xxh3()
+        self._root = b"" if hash == "sha256" else os.urandom(16)
+
+    def start(self, **extra: str | int | bytes) -> "PrefixKeys":
+        """The keys of one sequence, none yet. Sequences share blocks only if all of `extra` is equal: whatever else
+        decides what a block holds, such as an adapter and its version, or a salt that keeps tenants apart."""
+        return PrefixKeys(self._digest, self._digest(self._root + _framed(extra)), self.block_size)
+
+
+class PrefixKeys:
+    """The keys of the full blocks of one sequence, extended as its tokens become known.
+
+    `keys` has one key a full block, in order, as BlockManager's `admit` and `publish` take them. Only growing: a
+    token that was given stays.
+    """
+
+    def __init__(self, digest, root: bytes, block_size: int) -> None:  # type: ignore[no-untyped-def]
+        self.keys: list[bytes] = []
+        self._digest = digest
+        self._parent = root
+        self._block_bytes = block_size * TOKEN_BYTES
+        self._rest = b""  # the tokens of a block that is not full yet
+
+    @property
+    def num_tokens(self) -> int:
+        """How many tokens were given so far."""
+        return (len(self.keys) * self._block_bytes + len(self._rest)) // TOKEN_BYTES
+
+    def extend(self, token_ids: list[int]) -> None:
+        """Add the next tokens of the sequence, ids of 0 to 2**32 - 1. Raises BadInput, and adds none, for another."""
+        packed = self._rest + _packed(token_ids)
+        size, digest, parent = self._block_bytes, self._digest, self._parent
+        num_full = len(packed) // size * size
+        for start in range(0, num_full, size):
+            parent = digest(parent + packed[start : start + size])
+            self.keys.append(parent)
+        self._parent = parent
+        self._rest = packed[num_full:]
+
+
+def _packed(token_ids: list[int]) -> bytes:
+    """Four bytes a token, the lowest first, whatever this machine's order is."""
+    try:
+        words = array("I", token_ids)
+    except (TypeError, OverflowError) as error:
+        shown = f"{token_ids!r:.80}"
+        raise BadInput(f"the tokens {shown} cannot have keys ({error}); give a list of ids, 0 to 2**32 - 1") from None
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words.tobytes()
+
+
+def _framed(extra: dict[str, str | int | bytes]) -> bytes:
+    """`extra` as bytes that no other `extra` gives: every name and value with its kind and length (vllm#44706)."""
+    framed = b""
+    for name in sorted(extra):
+        value = extra[name]
+        if type(value) not in (str, int, bytes):
+            raise BadInput(f"{name} is {value!r}; a key holds texts, whole numbers and bytes")
+        kind = type(value).__name__
+        raw = value if isinstance(value, bytes) else str(value).encode()
+        for part in (name.encode(), kind.encode(), raw):
+            framed += len(part).to_bytes(8, "little") + part
+    return framed
+
+
+def _sha256(data: bytes) -> bytes:
+    return hashlib.sha256(data).digest()
+
+
+def _xxh3():  # type: ignore[no-untyped-def]
+    try:
+        from xxhash import xxh3_128_digest
+    except ImportError as error:
+        raise MissingPackage(
+            "hash='xxh3' needs the package xxhash; run: pip install xxhash, or take 'sha256'"
+        ) from error
+    return xxh3_128_digest

@@ -1,0 +1,116 @@
+"""Where every request stands: it waits, runs, or waits on the host; how it begins, forks and ends."""
+
+from collections import deque
+
+from kvlib.checks import whole
+from kvlib.errors import BadInput, RequestTooLarge, UnknownSequence
+from kvlib.events import EventLog
+from kvlib.memory import BlockManager
+from kvlib.serving.request import Request, Sequence
+
+
+class RequestQueues:
+    """The requests of one memory: `waiting` hold nothing, `running` hold blocks, `swapped` hold blocks on the host.
+
+    Each queue is in the order of arrival. At most `max_num_seqs` sequences run at once.
+    """
+
+    def __init__(self, manager: BlockManager, max_num_seqs: int, log: EventLog | None) -> None:
+        self.manager = manager
+        self.max_num_seqs = whole("max_num_seqs", max_num_seqs)
+        self.log = log
+        self.waiting: deque[Request] = deque()
+        self.swapped: deque[Request] = deque()
+        self.running: list[Request] = []
+        self._requests: dict[str, Request] = {}  # all that have not ended
+        self._num_added = 0
+
+    def add(self, request: Request) -> None:
+        """Queue a request. Raises RequestTooLarge for one that the empty pool could not hold to its end, and
+        BadInput for an id that is in use."""
+        name = request.request_id
+        if name in self._requests or name in self.manager:
+            raise BadInput(f"request id {name!r} is in use; choose another or wait until it has finished")
+        if self.log is not None and name in self.log.texts:
+            raise BadInput(f"request id {name!r} is in the log already, with another text; choose another")
+        if request.num_sequences > self.max_num_seqs:
+            raise RequestTooLarge(
+                f"request {name!r} has {request.num_sequences} sequences, which run together, and max_num_seqs is "
+                f"{self.max_num_seqs}; ask for fewer or raise it"
+            )
+        num_tokens = request.num_prompt_tokens + request.max_tokens - 1  # the last is never fed back: no slot
+        try:
+            self.manager.check_fits(num_tokens, request.num_sequences, request.num_prompt_tokens)
+        except RequestTooLarge as error:
+            raise RequestTooLarge(
+                f"request {name!r} ({request.num_prompt_tokens} prompt tokens, max_tokens "
+                f"{request.max_tokens}) can never run: {error}"
+            ) from None
+        self._num_added += 1
+        request.number = self._num_added
+        self._requests[name] = request
+        self.waiting.append(request)
+
+    def has_unfinished(self) -> bool:
+        """Whether any request waits or runs."""
+        return bool(self._requests)
+
+    def fork(self, request: Request, parent_id: str, child_id: str, keys: list | tuple = ()) -> Sequence:
+        """Add a sequence that goes on from `parent_id` on its own, sharing all blocks with it so far.
+
+        Raises BadInput if the parent's newest token is not computed yet, or the request has all its sequences.
+        """
+        parent = request.sequence(parent_id)
+        if parent.num_computed < parent.num_tokens:
+            raise BadInput(f"{parent} is not computed to its end; fork it before it is told its next token")
+        if len(request.sequences) == request.num_sequences:
+            raise BadInput(f"{request} has all its {request.num_sequences} sequences; drop one first or ask for more")
+        if child_id in self._requests:
+            raise BadInput(f"{child_id!r} is the id of a request; choose another for the sequence")
+        self.manager.fork(parent_id, child_id)
+        child = Sequence(child_id, parent.num_tokens, keys)
+        child.num_computed = parent.num_computed
+        request.sequences.append(child)
+        return child
+
+    def drop(self, request: Request, seq_id: str) -> None:
+        """End one of several sequences of a running request: a beam that is given up, a sample that is complete."""
+        sequence = request.sequence(seq_id)
+        if request not in self.running or len(request.sequences) == 1:
+            raise BadInput(f"{request} does not run, or has no other sequence; finish or abort it instead")
+        self.manager.free(seq_id)
+        request.sequences.remove(sequence)
+
+    def finish(self, request: Request, reason: str) -> None:
+        """Take the memory of a running request back: it has ended, for the `reason` given.
+
+        Raises UnknownSequence if it does not run.
+        """
+        if request not in self.running:
+            raise UnknownSequence(f"{request} does not run; it may have finished already")
+        self.running.remove(request)
+        self._end(request, reason)
+
+    def abort(self, request_id: str) -> None:
+        """Drop a request in whatever state it is. Raises UnknownSequence if it neither waits nor runs."""
+        request = self._requests.get(request_id)
+        if request is None:
+            raise UnknownSequence(f"no request {request_id!r} waits or runs; it may have finished already")
+        for queue in (self.running, self.swapped, self.waiting):
+            if request in queue:
+                queue.remove(request)
+        self._end(request, "abort")
+
+    def _end(self, request: Request, reason: str) -> None:
+        self._free(request)
+        del self._requests[request.request_id]
+        self._note("finish", request, reason=reason)
+
+    def _free(self, request: Request) -> None:
+        for seq_id in request.seq_ids:
+            if seq_id in self.manager:  # one that waits holds nothing
+                self.manager.free(seq_id)
+
+    def _note(self, kind: str, request: Request, **fields: str) -> None:
+        if self.log is not None:
+            self.log.add(kind, seq=request.request_id, **fields)
