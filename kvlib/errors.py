@@ -44,6 +44,10 @@ class BlocksInUse(KvlibError):
     """The call needs a memory that nobody uses, and somebody does."""
 
 
+class PointFailed(KvlibError):
+    """The function of a sweep raised at one of its points; what it raised is the cause of this error."""
+
+
 class MissingPackage(KvlibError):
     """An optional package is needed for this call and is not installed."""
 

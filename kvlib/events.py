@@ -25,7 +25,7 @@ KINDS: dict[str, dict[str, type]] = {
     "write": {"seq": str, "start": int, "stop": int},  # positions start to stop - 1 get their keys and values
     "free": {"seq": str, "block": int, "count": int},  # a table entry lets its block go
     "evict": {"block": int},  # a cached block loses its contents because it is handed out
-    # a sequence's whole table moves "out" to the host, or back "in": entry by entry, where it is here and there
+    # a sequence's whole table moves "out" to the host or back "in", entry by entry; or is "dropped" there, from nowhere
     "swap": {"seq": str, "how": str, "blocks": list, "host_blocks": list},
     "preempt": {"seq": str, "how": str},  # the scheduler takes a running sequence's memory away
     "finish": {"seq": str, "reason": str},  # the sequence has ended

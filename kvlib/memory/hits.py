@@ -17,7 +17,7 @@ class HitCounter:
     def __init__(self) -> None:
         self.num_queried = self.num_hit = 0
         self.num_queried_resumed = self.num_hit_resumed = 0
-        self._recent: deque[tuple[int, int]] = deque((), RECENT)
+        self._recent: deque[tuple[int, int]] = deque((), RECENT)  # noqa: RUF037 - a browser's small Python has no other form
 
     def add(self, num_queried: int, num_hit: int, *, resumed: bool = False) -> None:
         """Count one admission: `num_queried` tokens, of which the first `num_hit` were cached."""

@@ -17,7 +17,7 @@ class BlockManager:
     """
 
     def __init__(self, num_blocks: int, block_size: int, *, watermark: float = 0.0) -> None:
-        if not isinstance(watermark, int | float) or not 0 <= watermark < 1:
+        if not isinstance(watermark, (int, float)) or not 0 <= watermark < 1:
             raise BadConfig(f"watermark is {watermark!r}; it is a share of the pool, from 0 to below 1")
         self.block_size = whole("block_size", block_size)
         self.pool = BlockPool(whole("num_blocks", num_blocks))
@@ -140,10 +140,7 @@ class BlockManager:
 
     def publish(self, seq_id: object, keys: list) -> None:
         """Let later requests find the first `len(keys)` blocks of `seq_id`, once their contents are computed."""
-        table = self.table(seq_id)
-        if len(keys) * self.block_size > table.num_tokens:
-            full = table.num_tokens // self.block_size
-            raise BadInput(f"{len(keys)} keys given, sequence {seq_id!r} has {full} full blocks; only those have keys")
+        table = self._table_with_full_blocks(seq_id, len(keys))
         start = table.num_keyed
         if start < len(keys):
             self.pool.set_keys(table.blocks[start : len(keys)], keys[start:])
@@ -161,6 +158,13 @@ class BlockManager:
     def reset_cache(self) -> None:
         """Forget every key, as after the model's weights have changed. Raises BlocksInUse while any is used."""
         self.pool.forget()
+
+    def _table_with_full_blocks(self, seq_id: object, num_keys: int) -> BlockTable:
+        table = self.table(seq_id)
+        full = table.num_tokens // self.block_size
+        if num_keys > full:
+            raise BadInput(f"{num_keys} keys given, sequence {seq_id!r} has {full} full blocks; only those have keys")
+        return table
 
     def _check_unused(self, seq_id: object) -> None:
         if seq_id in self:

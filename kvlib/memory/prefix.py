@@ -7,10 +7,10 @@ far as they begin alike (vLLM docs, Automatic Prefix Caching).
 import hashlib
 import os
 import sys
-from array import array
 
 from kvlib.checks import whole
-from kvlib.errors import BadConfig, BadInput, MissingPackage
+from kvlib.errors import BadConfig, MissingPackage
+from kvlib.memory.contents import tagged, token_array
 
 TOKEN_BYTES = 4
 HASHES = ("sha256", "xxh3")
@@ -70,24 +70,16 @@ class PrefixKeys:
 
 def _packed(token_ids: list[int]) -> bytes:
     """Four bytes a token, the lowest first, whatever this machine's order is."""
-    try:
-        words = array("I", token_ids)
-    except (TypeError, OverflowError) as error:
-        shown = f"{token_ids!r:.80}"
-        raise BadInput(f"the tokens {shown} cannot have keys ({error}); give a list of ids, 0 to 2**32 - 1") from None
+    words = token_array(token_ids)
     if sys.byteorder == "big":
         words.byteswap()
     return words.tobytes()
 
 
 def _framed(extra: dict[str, str | int | bytes]) -> bytes:
-    """`extra` as bytes that no other `extra` gives: every name and value with its kind and length (vllm#44706)."""
+    """`extra` as bytes that no other `extra` gives: every name, kind and value with its length."""
     framed = b""
-    for name in sorted(extra):
-        value = extra[name]
-        if type(value) not in (str, int, bytes):
-            raise BadInput(f"{name} is {value!r}; a key holds texts, whole numbers and bytes")
-        kind = type(value).__name__
+    for name, kind, value in tagged(extra):
         raw = value if isinstance(value, bytes) else str(value).encode()
         for part in (name.encode(), kind.encode(), raw):
             framed += len(part).to_bytes(8, "little") + part

@@ -45,8 +45,11 @@ class RecordedBlockManager(SwapBlockManager):
         self._log_shares(child_id, len(self.table(child_id).blocks))
 
     def free(self, seq_id: object) -> None:
-        """As SwapBlockManager.free; logs a free for each block of the pool, the last first."""
-        blocks = self.table(seq_id).blocks if seq_id in self._tables else []
+        """As SwapBlockManager.free; logs a free for each block, the last first, or that the host lets go."""
+        if seq_id in self._host_tables:
+            self._log_swap(seq_id, "dropped", [], self.host_table(seq_id).blocks)
+            return super().free(seq_id)
+        blocks = self.table(seq_id).blocks
         super().free(seq_id)
         for block in blocks[::-1]:
             self.log.add("free", seq=str(seq_id), block=block, count=self.pool.ref_counts[block])

@@ -1,7 +1,7 @@
 """Swapping: the blocks of sequences that yield move to a second memory, and back."""
 
 from kvlib.checks import whole
-from kvlib.errors import UnknownSequence
+from kvlib.errors import BlocksInUse, UnknownSequence
 from kvlib.memory.manager import BlockManager, growth
 from kvlib.memory.pool import NULL_BLOCK, BlockPool, real
 from kvlib.memory.table import BlockTable
@@ -53,16 +53,24 @@ class SwapBlockManager(BlockManager):
         tables = {seq_id: self.host_table(seq_id) for seq_id in seq_ids}
         arrived, copies = moved(list(tables.values()), self.pool)
         for seq_id in tables:
-            self.free(seq_id)
+            self._leave_host(seq_id)
         self._tables.update(zip(tables, arrived))
         return copies
 
     def free(self, seq_id: object) -> None:
         """Take back everything `seq_id` holds, here or on the host."""
         if seq_id in self._host_tables:
-            self.host_pool.release(real(self._host_tables.pop(seq_id).blocks))
+            self._leave_host(seq_id)
         else:
             super().free(seq_id)
+
+    def reset_cache(self) -> None:
+        """As BlockManager.reset_cache. What waits on the host counts as used: it would bring old values back."""
+        if self._host_tables:
+            raise BlocksInUse(
+                f"{len(self._host_tables)} sequences wait on the host; bring them back or free them first"
+            )
+        super().reset_cache()
 
     def host_table(self, seq_id: object) -> BlockTable:
         """The block table of a sequence that is swapped out, in blocks of the host pool. Only to be read."""
@@ -71,6 +79,9 @@ class SwapBlockManager(BlockManager):
                 f"no sequence {seq_id!r} is swapped out; those that are: {list(self._host_tables)[:8]}"
             )
         return self._host_tables[seq_id]
+
+    def _leave_host(self, seq_id: object) -> None:
+        self.host_pool.release(real(self._host_tables.pop(seq_id).blocks))
 
 
 def distinct_blocks(tables: list[BlockTable]) -> list[int]:

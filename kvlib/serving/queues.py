@@ -68,7 +68,7 @@ class RequestQueues:
         if child_id in self._requests:
             raise BadInput(f"{child_id!r} is the id of a request; choose another for the sequence")
         self.manager.fork(parent_id, child_id)
-        child = Sequence(child_id, parent.num_tokens, keys)
+        child = Sequence(child_id, parent.num_tokens, parent.most_tokens, keys)
         child.num_computed = parent.num_computed
         request.sequences.append(child)
         return child

@@ -7,22 +7,25 @@ from kvlib.errors import BadInput
 
 
 class Sequence:
-    """One text that is being written, of `num_tokens` known tokens.
+    """One text that is being written, of `num_tokens` known tokens, at most `most_tokens`.
 
     The keys and values of the first `num_computed` are in the cache. `keys` are those of its full blocks, a list
     that whoever knows the tokens extends (`PrefixKeys.keys`); without any, nothing of it is found by others.
     """
 
-    __slots__ = ("keys", "num_computed", "num_tokens", "seq_id")
+    __slots__ = ("keys", "most_tokens", "num_computed", "num_tokens", "seq_id")
 
-    def __init__(self, seq_id: str, num_tokens: int, keys: list | tuple = ()) -> None:
+    def __init__(self, seq_id: str, num_tokens: int, most_tokens: int, keys: list | tuple = ()) -> None:
         self.seq_id = seq_id
         self.num_tokens = num_tokens
+        self.most_tokens = most_tokens
         self.num_computed = 0
         self.keys = keys
 
     def append(self) -> None:
-        """One more token is known."""
+        """One more token is known. Raises BadInput for one more than the request asked for: memory ends there."""
+        if self.num_tokens == self.most_tokens:
+            raise BadInput(f"{self} has all the tokens that its request asked for; finish the request")
         self.num_tokens += 1
 
     def __repr__(self) -> str:
@@ -63,7 +66,7 @@ class Request:
         self.max_tokens = whole("max_tokens", max_tokens, 1, BadInput)
         self.num_sequences = whole("num_sequences", num_sequences, 1, BadInput)
         self.reads_cache = reads_cache
-        self.sequences = [Sequence(request_id, num_prompt_tokens, keys)]
+        self.sequences = [Sequence(request_id, num_prompt_tokens, num_prompt_tokens + max_tokens, keys)]
         self.number = 0  # its place in the order of arrival
         self.num_preemptions = 0
 

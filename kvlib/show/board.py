@@ -63,11 +63,11 @@ class Board:
     def apply(self, event: dict, number: int) -> None:
         """Let one event happen. `number` is its place in the log, for the message when it cannot; then nothing has."""
         check_event(event, f"event {number}")
+        if event["step"] > self.step:
+            self._returned.clear()
         problem = f"step {self.step} has begun" if event["step"] < self.step else self._change(event)
         if problem:
             raise BadEvents(f"event {number} of the log, {event}, cannot happen: {problem}")
-        if event["step"] > self.step:
-            self._returned.clear()
         self.step = event["step"]
         if "seq" in event:
             self.numbers.setdefault(event["seq"], len(self.numbers))
@@ -92,10 +92,14 @@ class Board:
                 return self._swap_out(seq, blocks, host_blocks)
             case {"kind": "swap", "how": "in", "seq": seq, "blocks": blocks, "host_blocks": host_blocks}:
                 return self._swap_in(seq, blocks, host_blocks)
+            case {"kind": "swap", "how": "dropped", "seq": seq, "host_blocks": host_blocks}:
+                return self._drop_swapped(seq, host_blocks)
             case {"kind": "swap", "how": how}:
-                return f"a swap goes 'out' or 'in', not {how!r}"
+                return f"a swap goes 'out' or 'in', or what is out is 'dropped'; not {how!r}"
             case {"seq": seq} if seq in self.tables:  # preempt, finish
                 return f"{seq} still holds {self.tables[seq]}"
+            case {"kind": "finish", "seq": seq} if seq in self.swapped:
+                return f"{seq} still holds {self.swapped[seq]} on the host"
         return None
 
     def _enter(self, seq: str, index: int, block: int, filled: int) -> str | None:
@@ -183,5 +187,11 @@ class Board:
             self.stored[block] = filled
             self._returned[block] = host_block
         self.tables[seq] = BlockTable(self.log.block_size, list(blocks), table.num_tokens)
+        del self.swapped[seq]
+        return None
+
+    def _drop_swapped(self, seq: str, host_blocks: list) -> str | None:
+        if seq not in self.swapped or self.swapped[seq].blocks != host_blocks:
+            return f"{seq} has the table {self.swapped.get(seq)} on the host"
         del self.swapped[seq]
         return None

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
-from kvlib.errors import OutOfBlocks, RequestTooLarge, UnknownSequence
+from kvlib.errors import BlocksInUse, OutOfBlocks, RequestTooLarge, UnknownSequence
 from kvlib.events import EventLog
 from kvlib.memory import NULL_BLOCK, RecordedBlockManager
 from kvlib.show.board import Board
@@ -22,13 +22,22 @@ tokens = st.lists(st.integers(0, 1), min_size=1, max_size=14)  # two symbols, so
 class Memory(RuleBasedStateMachine):
     sequences = Bundle("sequences")
 
-    @initialize(num_blocks=st.integers(1, 9), block_size=st.integers(1, 4), watermark=st.sampled_from([0.0, 0.3]))
-    def start(self, num_blocks, block_size, watermark):
+    @initialize(
+        num_blocks=st.integers(1, 9),
+        block_size=st.integers(1, 4),
+        num_host_blocks=st.integers(0, 9),
+        watermark=st.sampled_from([0.0, 0.3]),
+    )
+    def start(self, num_blocks, block_size, num_host_blocks, watermark):
         self.log = EventLog()
-        self.manager = RecordedBlockManager(num_blocks, block_size, self.log, watermark=watermark)
+        self.manager = RecordedBlockManager(
+            num_blocks, block_size, self.log, num_host_blocks=num_host_blocks, watermark=watermark
+        )
         self.board, self.num_seen = Board(self.log), 0
         self.texts = {}  # sequence -> its tokens
         self.slots = {}  # slot -> the token written there last
+        self.host_slots = {}
+        self.swapped = set()
         self.computed = set()  # keys that were published
         self.next_id = 0
 
@@ -43,7 +52,10 @@ class Memory(RuleBasedStateMachine):
     def snapshot(self):
         pool = self.manager.pool
         tables = {seq: (list(t.blocks), t.num_tokens) for seq, t in self.manager._tables.items()}
-        return tables, list(pool.ref_counts), list(pool.keys), list(pool._free), list(pool._cached)
+        host = {seq: (list(t.blocks), t.num_tokens) for seq, t in self.manager._host_tables.items()}
+        host_pool = self.manager.host_pool
+        pools = [[list(p.ref_counts), list(p.keys), list(p._free), list(p._cached)] for p in (pool, host_pool)]
+        return tables, host, pools
 
     def new_id(self):
         self.next_id += 1
@@ -78,11 +90,18 @@ class Memory(RuleBasedStateMachine):
     @rule(seq=sequences, more=tokens)
     def append(self, seq, more):
         before = self.snapshot()
+        if seq in self.swapped:
+            with pytest.raises(UnknownSequence):
+                self.manager.append(seq, len(more))
+            return
+        possible = self.manager.can_append([seq])
         try:
             copy = self.manager.append(seq, len(more))
         except OutOfBlocks:
+            assert len(more) > 1 or not possible
             assert self.snapshot() == before
             return
+        assert possible
         size = self.manager.block_size
         if copy:
             source, target = copy
@@ -91,15 +110,70 @@ class Memory(RuleBasedStateMachine):
         self.texts[seq] += more
         self.write(seq, start)
 
-    @rule(target=sequences, parent=sequences)
-    def fork(self, parent):
-        child = self.new_id()
-        self.manager.fork(parent, child)
-        self.texts[child] = list(self.texts[parent])
+    @rule(target=sequences, parent=sequences, part=st.one_of(st.none(), st.floats(0, 1)))
+    def fork(self, parent, part):
+        if parent in self.swapped:
+            return multiple()
+        child, size = self.new_id(), self.manager.block_size
+        num_blocks = None if part is None else round(part * (len(self.texts[parent]) // size))
+        if num_blocks == 0:
+            return multiple()
+        self.manager.fork(parent, child, num_blocks)
+        self.texts[child] = self.texts[parent][: None if part is None else num_blocks * size]
         return child
+
+    @rule(seqs=st.lists(sequences, min_size=1, max_size=3, unique=True))
+    def swap_out(self, seqs):
+        before = self.snapshot()
+        seqs = [seq for seq in seqs if seq not in self.swapped]
+        possible = self.manager.can_swap_out(seqs)
+        try:
+            copies = self.manager.swap_out(seqs)
+        except OutOfBlocks:
+            assert not possible
+            assert self.snapshot() == before
+            return
+        assert possible
+        self.move(copies, self.slots, self.host_slots)
+        self.swapped.update(seqs)
+
+    @rule(seqs=st.lists(sequences, min_size=1, max_size=3, unique=True))
+    def swap_in(self, seqs):
+        before = self.snapshot()
+        seqs = [seq for seq in seqs if seq in self.swapped]
+        roomy = self.manager.can_swap_in(seqs)
+        try:
+            copies = self.manager.swap_in(seqs)
+        except OutOfBlocks:
+            assert not roomy
+            assert self.snapshot() == before
+            return
+        self.move(copies, self.host_slots, self.slots)
+        self.swapped.difference_update(seqs)
+        assert self.manager.can_append(seqs) or not roomy
+
+    def move(self, copies, source, target):
+        assert len({block for block, _ in copies}) == len(copies)
+        size = self.manager.block_size
+        target.update({b * size + i: source.get(a * size + i) for a, b in copies for i in range(size)})
+
+    @rule()
+    def reset(self):
+        before, is_used = self.snapshot(), bool(self.texts)
+        try:
+            self.manager.reset_cache()
+        except BlocksInUse:
+            assert is_used
+            assert self.snapshot() == before
+            return
+        assert not is_used
+        assert not any(self.manager.pool.keys)
+        self.computed.clear()
 
     @rule(seq=sequences)
     def publish(self, seq):
+        if seq in self.swapped:
+            return
         keys = self.keys_of(self.texts[seq])
         self.manager.publish(seq, keys)
         self.computed.update(keys)
@@ -107,6 +181,7 @@ class Memory(RuleBasedStateMachine):
     @rule(seq=consumes(sequences))
     def free(self, seq):
         self.manager.free(seq)
+        self.swapped.discard(seq)
         del self.texts[seq]
         with pytest.raises(UnknownSequence):
             self.manager.free(seq)
@@ -123,16 +198,20 @@ class Memory(RuleBasedStateMachine):
     @invariant()
     def a_count_is_the_number_of_entries_that_name_the_block(self):
         pool = self.manager.pool
-        named = [block for seq in self.texts for block in self.manager.table(seq).blocks]
-        assert pool.ref_counts == [named.count(block) for block in range(pool.num_blocks + 1)]
+        for each, tables in ((pool, self.manager._tables), (self.manager.host_pool, self.manager._host_tables)):
+            named = [block for table in tables.values() for block in table.blocks]
+            assert each.ref_counts == [named.count(block) for block in range(each.num_blocks + 1)]
+        assert self.manager._host_tables.keys() == self.swapped
         assert all(pool.keys[block] is None for block in pool._free)
         assert all(pool.keys[block] is not None for block in pool._cached)
 
     @invariant()
     def reading_through_the_table_gives_the_sequence_back(self):
         for seq, text in self.texts.items():
-            table = self.manager.table(seq)
-            assert [self.slots[slot] for slot in table.slots(0, table.num_tokens)] == text
+            out = seq in self.swapped
+            table = self.manager.host_table(seq) if out else self.manager.table(seq)
+            slots = self.host_slots if out else self.slots
+            assert [slots[slot] for slot in table.slots(0, table.num_tokens)] == text
             assert len(table.blocks) == self.manager.blocks_for(len(text))
 
     @invariant()
@@ -162,8 +241,11 @@ class Memory(RuleBasedStateMachine):
             self.board.apply(event, number)
         self.num_seen = len(self.log)
         assert self.board.counts == self.manager.pool.ref_counts
-        told = {seq: (table.blocks, table.num_tokens) for seq, table in self.board.tables.items()}
-        assert told == self.snapshot()[0]
+        told = [
+            {seq: (table.blocks, table.num_tokens) for seq, table in tables.items()}
+            for tables in (self.board.tables, self.board.swapped)
+        ]
+        assert told == list(self.snapshot()[:2])
 
     def teardown(self):
         if not hasattr(self, "manager"):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvlib.errors import RequestTooLarge
+from kvlib.errors import BadConfig, BadInput, RequestTooLarge
 from kvlib.events import EventLog
 from kvlib.memory import BlockManager, PrefixHasher, RecordedBlockManager, SwapBlockManager
 from kvlib.serving.request import Request
@@ -90,13 +90,11 @@ class Server:
                 self._write(each)
         else:
             self._write(sequence)
-        lengths = [each.num_tokens - request.num_prompt_tokens for each in request.sequences]
-        if all(length == request.max_tokens for length in lengths):
+        if len(request.sequences) > 1 and self.random.random() < 0.05:
+            self.scheduler.drop(request, self.random.choice(request.sequences).seq_id)
+        if all(each.num_tokens == each.most_tokens for each in request.sequences):
             self.scheduler.finish(request, "length")
             self.ended[request.request_id] = "length"
-        elif len(lengths) > 1 and self.random.random() < 0.05:
-            gone = self.random.choice(request.sequences)
-            self.scheduler.drop(request, gone.seq_id)
 
     def _write(self, sequence):
         token = self.random.randrange(2)
@@ -181,9 +179,13 @@ def test_the_log_of_any_run_tells_a_memory_that_can_be(requests, num_blocks, kin
             server.add(str(number), [0] * num_prompt_tokens, max_tokens, num_sequences)
         except RequestTooLarge:
             continue
+    board, num_seen = Board(log), 0
     while scheduler.has_unfinished():
+        assert log.step < 1000, "the loop does not end"
         server.step()
-        board = Board.at(log)
+        for number, event in enumerate(log.events[num_seen:], num_seen):
+            board.apply(event, number)
+        num_seen = len(log)
         assert board.counts == manager.pool.ref_counts
         assert {seq: table.blocks for seq, table in board.tables.items()} == {
             seq: manager.table(seq).blocks for seq in manager.sequences
@@ -236,3 +238,74 @@ def test_a_prompt_in_chunks_never_exceeds_the_budget_and_gives_its_token_once():
         [work] = step.prefills
         given_.append((work.start, work.stop, work.gives_token))
     assert given_ == [(0, 8, False), (8, 16, False), (16, 20, True)]
+
+
+def test_a_sequence_is_told_no_more_tokens_than_it_asked_for():
+    request = Request("A", 3, 1)
+    request.sequences[0].append()
+    with pytest.raises(BadInput, match="finish the request"):
+        request.sequences[0].append()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda scheduler, request: scheduler.fork(request, "A", "B"), "not computed to its end"),
+        (lambda scheduler, request: scheduler.fork(request, "C", "B"), "no sequence 'C'"),
+        (lambda scheduler, request: scheduler.drop(request, "A"), "has no other sequence"),
+    ],
+)
+def test_a_fork_or_an_end_out_of_turn_is_refused_and_changes_nothing(call, words):
+    scheduler = Scheduler(BlockManager(4, 4))
+    request = Request("A", 3, 2, num_sequences=2)
+    scheduler.add(request)
+    scheduler.schedule()
+    with pytest.raises(BadInput, match=words):
+        call(scheduler, request)
+    assert request.seq_ids == scheduler.manager.sequences == ["A"]
+
+
+def test_a_group_has_no_more_sequences_than_it_asked_for_and_no_id_of_another():
+    scheduler = Scheduler(BlockManager(8, 4))
+    request = Request("A", 3, 2, num_sequences=2)
+    scheduler.add(request)
+    scheduler.add(Request("Z", 3, 2))
+    scheduler.computed(scheduler.schedule())
+    with pytest.raises(BadInput, match="'Z' is the id of a request"):
+        scheduler.fork(request, "A", "Z")
+    scheduler.fork(request, "A", "A.1")
+    with pytest.raises(BadInput, match="has all its 2 sequences"):
+        scheduler.fork(request, "A", "A.2")
+
+
+def test_a_group_that_could_never_run_whole_is_refused_on_arrival():
+    scheduler = Scheduler(BlockManager(4, 4), max_num_seqs=2)
+    with pytest.raises(RequestTooLarge, match="2 times 9 tokens need 5 blocks of 4, the pool has 4"):
+        scheduler.add(Request("A", 5, 5, num_sequences=2))
+    with pytest.raises(RequestTooLarge, match="has 3 sequences, which run together, and max_num_seqs is 2"):
+        scheduler.add(Request("A", 1, 1, num_sequences=3))
+    assert not scheduler.has_unfinished()
+
+
+@pytest.mark.parametrize(
+    ("manager", "preemption", "words"),
+    [
+        (BlockManager(4, 4), "drop", "preemption is 'drop'; choose one of recompute, swap"),
+        (BlockManager(4, 4), "swap", "needs blocks on the host"),
+        (SwapBlockManager(4, 4), "swap", "needs blocks on the host"),
+    ],
+)
+def test_a_way_back_that_is_not_there_is_refused(manager, preemption, words):
+    with pytest.raises(BadConfig, match=words):
+        Scheduler(manager, preemption=preemption)
+
+
+def test_hits_of_resumed_requests_are_counted_apart():
+    server = Server(make_scheduler("recompute", 8, 4, 0.0), Random(2), caching=True)
+    server.abort = lambda name: None
+    for number in range(3):
+        server.add(str(number), [number] * 9, 9, 1)
+    server.run()
+    hits = server.scheduler.hits
+    assert (hits.num_queried, hits.num_hit) == (27, 0)
+    assert 0 < hits.num_hit_resumed < hits.num_queried_resumed

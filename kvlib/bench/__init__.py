@@ -1,0 +1,1 @@
+"""Runners of measurements and of the comparison with the paper."""
