@@ -57,9 +57,11 @@ class EventLog:
 
     def add(self, kind: str, **fields: object) -> None:
         """Append one event of the current step. Raises BadEvents if `fields` are not those of KINDS[kind]."""
-        if kind not in KINDS or fields.keys() != KINDS[kind].keys():
+        if kind not in KINDS or sorted(fields) != sorted(KINDS[kind]):
             raise BadEvents(f"an event {kind!r} with {sorted(fields)} was added; KINDS says what there is: {KINDS}")
-        self.events.append({"step": self.step, "kind": kind, **fields})
+        event: dict[str, object] = {"step": self.step, "kind": kind}
+        event.update(fields)
+        self.events.append(event)
 
     def say(self, seq: str, pieces: list[str]) -> None:
         """Add the text of the next tokens of `seq`, one piece a token."""
@@ -71,8 +73,15 @@ class EventLog:
 
     def to_json(self) -> str:
         """The whole log as one JSON object; `from_json` gives an equal log back."""
-        header = {"version": VERSION, "num_blocks": self.num_blocks, "block_size": self.block_size, "step": self.step}
-        return json.dumps({**header, "texts": self.texts, "events": self.events})
+        data = {
+            "version": VERSION,
+            "num_blocks": self.num_blocks,
+            "block_size": self.block_size,
+            "step": self.step,
+            "texts": self.texts,
+            "events": self.events,
+        }
+        return json.dumps(data)
 
     @classmethod
     def from_json(cls, text: str) -> "EventLog":
@@ -109,7 +118,8 @@ def check_event(event: object, name: str) -> None:
     kind = event.get("kind") if isinstance(event, dict) else None
     if not isinstance(event, dict) or not isinstance(kind, str) or kind not in KINDS:
         raise BadEvents(f"{name} is {event!r}; an event is an object whose kind is one of {sorted(KINDS)}")
-    for field, type_ in {"step": int, **KINDS[kind]}.items():
+    _field(event, "step", int, name)
+    for field, type_ in KINDS[kind].items():
         _field(event, field, type_, f"{name} ({kind})")
 
 

@@ -36,7 +36,7 @@ class PageKeys:
 
     def extend(self, token_ids: list[int]) -> None:
         """Add the next tokens of the sequence, ids of 0 to 2**32 - 1. Raises BadInput, and adds none, for another."""
-        tokens = self._rest + token_array(token_ids).tolist()
+        tokens = self._rest + list(token_array(token_ids))
         size = self._block_size
         num_full = len(tokens) // size * size
         pages: list[object] = list(tokens[:num_full])

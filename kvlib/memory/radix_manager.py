@@ -20,11 +20,11 @@ class TreePool(BlockPool):
     @property
     def num_free(self) -> int:
         """Blocks that can be handed out now, the cached ones included."""
-        return super().num_free + self.tree.num_evictable
+        return len(self._free) + self.tree.num_evictable
 
     def take(self, count: int) -> list[int]:
         """As BlockPool.take; evicts from the tree what is missing."""
-        missing = count - super().num_free
+        missing = count - len(self._free)
         if not 0 < missing <= self.tree.num_evictable:
             return super().take(count)
         return super().take(count - missing) + self.tree.evict(missing)  # the tree's count is the taker's from now on

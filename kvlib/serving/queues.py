@@ -1,7 +1,5 @@
 """Where every request stands: it waits, runs, or waits on the host; how it begins, forks and ends."""
 
-from collections import deque
-
 from kvlib.checks import whole
 from kvlib.errors import BadInput, RequestTooLarge, UnknownSequence
 from kvlib.events import EventLog
@@ -19,8 +17,8 @@ class RequestQueues:
         self.manager = manager
         self.max_num_seqs = whole("max_num_seqs", max_num_seqs)
         self.log = log
-        self.waiting: deque[Request] = deque()
-        self.swapped: deque[Request] = deque()
+        self.waiting: list[Request] = []
+        self.swapped: list[Request] = []
         self.running: list[Request] = []
         self._requests: dict[str, Request] = {}  # all that have not ended
         self._num_added = 0

@@ -58,7 +58,7 @@ class Scheduler(RequestQueues):
 
     def computed(self, step: Step) -> None:
         """The step is done: its keys and values are in the cache, and full blocks can be found from now on."""
-        for _, sequence, start, stop in (*step.prefills, *step.decodes):
+        for _, sequence, start, stop in step.prefills + step.decodes:
             if sequence.seq_id not in self.manager:
                 continue  # aborted while it was computed
             sequence.num_computed = stop
@@ -114,13 +114,13 @@ class Scheduler(RequestQueues):
         step.preempted.append(request)
         if self._host is not None and self._host.can_swap_out(request.seq_ids):
             step.swap_outs += self._host.swap_out(request.seq_ids)
-            self.swapped.appendleft(request)
+            self.swapped.insert(0, request)
             self._note("preempt", request, how="swap")
         else:
             self._free(request)
             for sequence in request.sequences:
                 sequence.num_computed = 0
-            self.waiting.appendleft(request)
+            self.waiting.insert(0, request)
             self._note("preempt", request, how="recompute")
 
     def _admit(self, step: Step) -> None:
@@ -133,7 +133,7 @@ class Scheduler(RequestQueues):
             enter = self._swap_in if queue is self.swapped else self._give_memory
             if num_running > self.max_num_seqs or not enter(step, request):
                 return
-            self.running.append(queue.popleft())
+            self.running.append(queue.pop(0))
 
     def _swap_in(self, step: Step, request: Request) -> bool:
         if self._host is None or not self._host.can_swap_in(request.seq_ids):
