@@ -5,8 +5,11 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from kvlib import __version__, doctor
+from kvlib.bench.options import add_options, check_file, check_options, whole_number
+from kvlib.errors import BadConfig, KvlibError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,12 +19,88 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     command = commands.add_parser("doctor", help="say what this machine can run, what is missing and how to get it")
     command.add_argument("--json", action="store_true", help="print it as JSON")
+    command.set_defaults(run=_doctor)
+    command = commands.add_parser(
+        "simulate",
+        usage="%(prog)s [--paper | options of one run]",
+        help="serve requests under a memory policy, or compare with the paper, on simulated time",
+    )
+    add_options(command)
+    command.set_defaults(run=_simulate, refuse=command.error)
+    command = commands.add_parser("bench", help="measure on this machine")
+    benches = command.add_subparsers(title="measurements", metavar="MEASUREMENT", required=True)
+    command = benches.add_parser("replay", help="CPU time of the block managers on one set of recorded requests")
+    command.add_argument("--requests", type=whole_number(1), metavar="N", default=2000, help="how many [2000]")
+    command.add_argument("--seed", type=whole_number(0), metavar="N", default=0, help="of the requests [0]")
+    command.add_argument(
+        "--rounds", type=whole_number(1), metavar="N", default=3, help="of which medians are shown [3]"
+    )
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers to FILE")
+    command.set_defaults(run=_bench_replay, refuse=command.error)
     with _written_out():
         options = parser.parse_args(arguments)
+    return options.run(options)
+
+
+def _doctor(options: argparse.Namespace) -> int:
     findings = doctor.examine()
     with _written_out():
         print(doctor.as_json(findings) if options.json else doctor.as_text(findings))
     return 0 if doctor.can_run(findings, "engine", "book") else 1
+
+
+def _simulate(options: argparse.Namespace) -> int:
+    from kvlib.bench import single  # it needs the ledger, which `kvlib doctor` must do without
+
+    try:
+        check_options(options)
+        report, numbers = _compare(options) if options.paper else single.run(options)
+    except BadConfig as error:
+        options.refuse(str(error))
+    except KvlibError as error:
+        raise SystemExit(f"kvlib: {error}") from None
+    if options.json:
+        _write(options.json, numbers)
+    with _written_out():
+        print(report)
+    return 0
+
+
+def _bench_replay(options: argparse.Namespace) -> int:
+    try:
+        check_file(options.json)
+    except BadConfig as error:
+        options.refuse(str(error))
+    try:
+        from kvlib.bench import managers  # needs numpy, which the other commands do without
+    except KvlibError as error:
+        raise SystemExit(f"kvlib: {error}") from None
+    print(f"{options.rounds} rounds of three managers: a few seconds each", file=sys.stderr, flush=True)
+    measured = managers.measure(options.requests, options.seed, options.rounds)
+    if options.json:
+        _write(options.json, managers.as_json(measured))
+    with _written_out():
+        print(managers.as_text(measured))
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> tuple[str, str]:
+    from kvlib.bench import comparison, paper
+    from kvlib.serving.sweep import ALL_CORES
+
+    print("every claim by three seeds: about a minute on two cores", file=sys.stderr, flush=True)
+    rows = comparison.compare(paper.figures(), n_jobs=options.jobs or ALL_CORES)
+    return comparison.as_text(rows), comparison.as_json(rows)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    unfinished = path.with_name(f"{path.name}.part")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise SystemExit(f"kvlib: {path} cannot be written: {error.strerror}") from None
 
 
 @contextmanager

@@ -18,7 +18,10 @@ from kvlib.packaged import MODEL, find_model
 
 PACKAGES = {
     "engine": ("torch>=2.6", "numpy>=2.0", "tokenizers>=0.21", "gguf>=0.17", "jinja2>=3.1"),
-    "book": ("matplotlib>=3.10", "jupyter-book>=1.0.4,<2", "latex2mathml>=3.77", "ipykernel>=6.17"),
+    "book": (
+        *("matplotlib>=3.10", "jupyter-book>=1.0.4,<2", "latex2mathml>=3.77", "ipykernel>=6.17"),
+        *("joblib>=1.4", "tqdm>=4.66"),
+    ),
 }
 TRITON = "triton>=3.6,<3.10"
 USES = {"engine": "running the model", "book": "building the book"}

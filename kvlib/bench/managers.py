@@ -67,7 +67,7 @@ def as_text(measured: dict[str, Any]) -> str:
     """The measurement for people."""
     lines = [
         f"{measured['num_requests']:,} requests, SHA-256 of their tokens {measured['sha256']}",
-        f"a pool of {NUM_BLOCKS:,} blocks of {BLOCK_SIZE} tokens; CPU seconds, medians of {measured['rounds']} rounds",
+        f"a pool of {NUM_BLOCKS:,} blocks of {BLOCK_SIZE} tokens; CPU seconds, median of {measured['rounds']}",
         f"calibration loop: {measured['calibration_s']:.3f} s",
         "",
         f"{'manager':16}{'all':>8}{'arrive':>8}{'admit':>8}{'append':>8}{'free':>8}{'us/token':>10}",
@@ -76,10 +76,8 @@ def as_text(measured: dict[str, Any]) -> str:
     for name, row in rows.items():
         seconds = "".join(f"{row[key]:8.2f}" for key in ("cpu_s", "arrive_s", "admit_s", "append_s", "free_s"))
         lines.append(f"{name:16}{seconds}{row['append_us_per_token']:10.2f}")
-    lines += [
-        "",
-        f"{'manager':16}{'steps':>8}{'preempted':>11}{'hit tokens':>12}{'of':>12}{'blocks in use at the end':>26}",
-    ]
+    lines.append("")
+    lines.append(f"{'manager':16}{'steps':>8}{'preempted':>11}{'hit tokens':>12}{'of':>12}{'blocks left in use':>20}")
     for name, row in rows.items():
         counts = f"{row['num_steps']:8,}{row['num_preemptions']:11,}{row['num_hit']:12,}{row['num_queried']:12,}"
         lines.append(f"{name:16}{counts}{row['num_blocks_left_in_use']:20,}")

@@ -7,10 +7,14 @@ import hashlib
 from collections import namedtuple
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
 from kvlib.chance import WORD, mix
 from kvlib.checks import whole
+from kvlib.errors import MissingPackage
+
+try:
+    import numpy as np
+except ImportError as error:
+    raise MissingPackage("making the requests needs numpy; run: pip install numpy") from error
 
 NUM_SYSTEM_PROMPTS = 20
 SYSTEM_LENGTH, PROMPT_LENGTH, OUTPUT_LENGTH = (512, 1024), (512, 4096), (128, 512)  # tokens, uniform
