@@ -19,7 +19,7 @@ def memory_held() -> Figure:
     del oracle["internal"]  # 0 by its rule, and a line in the figure
     return Figure(
         "Figure 2: what the memory of the KV cache holds, % (ShareGPT, 2 requests a second, the first hour)",
-        "Max's 20.4 is what the spread of the outputs was fitted to; the rest follows. What is external is mostly the "
+        "Max's 13.3 is what the spread of the outputs was fitted to; the rest follows. What is external is mostly the "
         "buddy allocator's rounding. The hour includes the minutes in which vLLM's memory fills and every dip of the "
         "queue; with all requests queued from the start the memory is always full, as it seems to be in the figure.",
         (

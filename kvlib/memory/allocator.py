@@ -26,6 +26,11 @@ class Allocator:
         """The size of the largest chunk that could be taken now, in slots; 0 if there is none."""
         return max((size for size, _ in self._gaps()), default=0)
 
+    @property
+    def free_chunks(self) -> list[tuple[int, int]]:
+        """(start, slots) of the free memory, from the lowest address on, as it could be handed out."""
+        raise NotImplementedError
+
     def chunk_size(self, size: int) -> int:
         """How many slots a request for `size` slots is given."""
         raise NotImplementedError

@@ -40,6 +40,11 @@ class BuddyAllocator(Allocator):
         """The next power of two that is at least `size`."""
         return next_power_of_two(whole("size", size, 1, BadInput))
 
+    @property
+    def free_chunks(self) -> list[tuple[int, int]]:
+        """(start, slots) of every free chunk, from the lowest address on."""
+        return sorted((start, size) for size, starts in self._starts.items() for start in starts)
+
     def _gaps(self) -> list[tuple[int, int]]:
         return [(size, len(starts)) for size, starts in self._starts.items() if starts]
 

@@ -22,6 +22,11 @@ class FirstFitAllocator(Allocator):
         """`size` itself."""
         return whole("size", size, 1, BadInput)
 
+    @property
+    def free_chunks(self) -> list[tuple[int, int]]:
+        """(start, slots) of every gap, from the lowest address on."""
+        return sorted(self._size_at.items())
+
     def _gaps(self) -> list[tuple[int, int]]:
         return [(size, 1) for size in self._size_at.values()]
 

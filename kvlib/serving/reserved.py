@@ -1,19 +1,21 @@
 """Contiguous memory for the simulator: a reservation for each request's whole life, as Orca's."""
 
+from kvlib.memory.allocator import Allocator
+from kvlib.memory.buddy import BuddyAllocator
 from kvlib.memory.contiguous import ContiguousManager, Policy
 from kvlib.serving.batch import SimulatedRequest
 
 
 class Reservations:
-    """`num_slots` slots, of which each request is given at once what `policy` reserves, in one chunk of a buddy
-    allocator. A request that runs is never short of memory. Raises BadConfig for a setting out of range.
+    """`num_slots` slots, of which each request is given at once what `policy` reserves, in one chunk of
+    `allocator`. A request that runs is never short of memory. Raises BadConfig for a setting out of range.
     """
 
-    def __init__(self, num_slots: int, policy: Policy) -> None:
+    def __init__(self, num_slots: int, policy: Policy, allocator: type[Allocator] = BuddyAllocator) -> None:
         self.num_slots = num_slots
         self.num_held = 0  # slots reserved; what rounding adds is lost outside of them
         self.num_unused = 0  # of these, slots that their requests will never fill
-        self.manager = ContiguousManager(num_slots, policy)
+        self.manager = ContiguousManager(num_slots, policy, allocator)
         self._refused: SimulatedRequest | None = None  # found no chunk, and none has been freed since
 
     def check_fits(self, num_prompt_tokens: int, num_output_tokens: int) -> None:

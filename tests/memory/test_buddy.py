@@ -85,6 +85,7 @@ def test_chunks_are_given_and_joined_as_a_map_of_all_slots_says(kind, num_slots,
             start, slots = chunks.pop(number % len(chunks))
             allocator.free(start)
             used[start : start + slots] = [False] * slots
+        assert allocator.free_chunks == sorted(gaps(kind, used))
         sizes = [size for _, size in gaps(kind, used)]
         assert allocator.num_free == used.count(False)
         assert allocator.largest_free == max(sizes, default=0)
@@ -106,13 +107,13 @@ def test_the_empty_buddy_memory_is_the_powers_of_two_that_add_up_to_it(num_slots
 def test_opt_13b_slots_begin_as_eight_chunks():
     sizes = [size for _, size in chunks_of_the_empty_memory(OPT_13B_SLOTS)]
     assert sizes == [8192, 4096, 2048, 1024, 256, 64, 32, 16]
-    assert sorted(BuddyAllocator(OPT_13B_SLOTS)._gaps()) == sorted((size, 1) for size in sizes)
+    assert [size for _, size in BuddyAllocator(OPT_13B_SLOTS).free_chunks] == sizes
 
 
 def test_a_chunk_is_halved_down_to_the_request_and_joined_again():
     allocator = BuddyAllocator(16)
     assert [allocator.allocate(size) for size in (3, 4, 1)] == [0, 4, 8]
-    assert sorted(allocator._gaps()) == [(1, 1), (2, 1), (4, 1)]
+    assert sorted(size for _, size in allocator.free_chunks) == [1, 2, 4]
     allocator.free(4)
     allocator.free(8)
     assert allocator.largest_free == 8  # slots 4 to 7 wait for their buddy
