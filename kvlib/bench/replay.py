@@ -42,35 +42,35 @@ class Replay:
 
     def _append_all(self) -> bool:
         """One more token for each running request, the earliest first; the latest yields when memory is short."""
-        for work in self.running:
-            work.num_tokens += 1
-        place, num_running = 0, len(self.running)
-        while place < len(self.running):
+        append, running = self.manager.append, self.running
+        num_running, done = len(running), 0
+        while done < len(running):
+            work = running[done]
             try:
-                self._append(self.running[place])
-                place += 1
+                append(work.number)
             except OutOfBlocks:
                 self._preempt_latest()
-        self.num_appended += place
-        return len(self.running) < num_running
-
-    def _append(self, work: "_Work") -> None:
-        self.manager.append(work.number)
-        if work.num_tokens % BLOCK_SIZE == 0:
-            work.extend_keys()
-            self.manager.publish(work.number, work.prefix.keys)
+                continue
+            done += 1
+            work.num_tokens += 1
+            if work.num_tokens % BLOCK_SIZE == 0:
+                work.extend_keys()
+                self.manager.publish(work.number, work.prefix.keys)
+        self.num_appended += done
+        return done < num_running
 
     def _preempt_latest(self) -> None:
         work = self.running.pop()
+        work.num_tokens += 1  # it has its new token, and no slot for it
         self.manager.free(work.number)
         self.waiting.appendleft(work)
         self.num_preemptions += 1
 
     def _free_finished(self) -> None:
-        for work in self.running:
-            if work.num_tokens >= len(work.tokens):
-                self.manager.free(work.number)
-        self.running = [work for work in self.running if work.num_tokens < len(work.tokens)]
+        finished = [work for work in self.running if work.num_tokens >= work.num_final]
+        for work in finished:
+            self.manager.free(work.number)
+            self.running.remove(work)
 
     def _admit_all(self) -> None:
         """Admit from the head until one does not fit or the step has enough to compute; the last may exceed that."""
@@ -105,12 +105,13 @@ class Replay:
 class _Work:
     """A recorded request, how many of its tokens are known to the server so far, and the keys of its full blocks."""
 
-    __slots__ = ("num_tokens", "number", "prefix", "tokens")
+    __slots__ = ("num_final", "num_tokens", "number", "prefix", "tokens")
 
     def __init__(self, number: int, request: RecordedRequest, prefix: PrefixKeys) -> None:
         self.number = number
         self.tokens = request.prompt + request.output
         self.num_tokens = len(request.prompt)
+        self.num_final = len(self.tokens)
         self.prefix = prefix
 
     def extend_keys(self) -> None:

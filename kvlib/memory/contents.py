@@ -1,15 +1,17 @@
 """What a block holds, as keys are made from it: tokens, and whatever else decides their keys and values."""
 
-from array import array
+import struct
 
 from kvlib.errors import BadInput
 
+TOKEN_BYTES = 4
 
-def token_array(token_ids: list[int]) -> array:
-    """The tokens as unsigned words of four bytes. Raises BadInput for one that is no id of 0 to 2**32 - 1."""
+
+def packed(token_ids: list[int]) -> bytes:
+    """The tokens as four bytes each, the lowest first. Raises BadInput for one that is no id of 0 to 2**32 - 1."""
     try:
-        return array("I", token_ids)
-    except (TypeError, OverflowError) as error:
+        return struct.pack(f"<{len(token_ids)}I", *token_ids)
+    except (TypeError, struct.error, OverflowError) as error:
         shown = f"{token_ids!r:.80}"
         raise BadInput(f"the tokens {shown} cannot have keys ({error}); give a list of ids, 0 to 2**32 - 1") from None
 

@@ -92,7 +92,8 @@ class BlockManager:
             )
         self.pool.share(real(hits))  # before taking: a block taken first could evict a hit
         taken = self.pool.take(self.blocks_for(num_tokens) - len(hits))
-        self._tables[seq_id] = BlockTable(self.block_size, hits + taken, num_tokens, len(hits))
+        self._tables[seq_id] = table = BlockTable(self.block_size, hits + taken, num_tokens, len(hits))
+        table.writable_to = len(table.blocks) * self.block_size
         return len(hits) * self.block_size
 
     def can_append(self, seq_ids: list) -> bool:
@@ -108,18 +109,25 @@ class BlockManager:
         block was shared and had room, so the sequence goes on in a copy of its own (copy-on-write, section 4.4).
         Raises OutOfBlocks if the pool has too few free blocks now.
         """
-        table = self.table(seq_id)
+        table = self._tables.get(seq_id) or self.table(seq_id)
+        if type(num_tokens) is int and num_tokens > 0 and table.num_tokens + num_tokens <= table.writable_to:
+            table.num_tokens += num_tokens
+            return None
+        return self._append_to_others(table, num_tokens)
+
+    def _append_to_others(self, table: BlockTable, num_tokens: int) -> tuple[int, int] | None:
+        """As `append`, where the last block is full or may be another sequence's, too."""
         whole("num_tokens", num_tokens, 1, BadInput)
-        room = len(table.blocks) * self.block_size - table.num_tokens
+        room = table.room
         copies_tail = room > 0 and self.pool.ref_counts[table.blocks[-1]] > 1
+        taken = self.pool.take(-((room - num_tokens) // self.block_size) + copies_tail)
         copy = None
-        if num_tokens > room or copies_tail:
-            taken = self.pool.take(self.blocks_for(table.num_tokens + num_tokens) - len(table.blocks) + copies_tail)
-            if copies_tail:
-                copy = (table.blocks[-1], taken[0])
-                self.pool.release([table.blocks.pop()])
-            table.blocks += taken
+        if copies_tail:
+            copy = (table.blocks[-1], taken[0])
+            self.pool.release([table.blocks.pop()])
+        table.blocks += taken
         table.num_tokens += num_tokens
+        table.writable_to = len(table.blocks) * self.block_size
         return copy
 
     def fork(self, parent_id: object, child_id: object, num_blocks: int | None = None) -> None:
@@ -136,6 +144,7 @@ class BlockManager:
             if num_tokens > parent.num_tokens:
                 raise BadInput(f"{num_blocks} full blocks of {parent_id!r} are wanted; it has {parent}")
         self.pool.share(real(blocks))
+        parent.writable_to = 0
         self._tables[child_id] = BlockTable(self.block_size, blocks, num_tokens, min(parent.num_keyed, len(blocks)))
 
     def publish(self, seq_id: object, keys: list) -> None:
@@ -175,7 +184,7 @@ class BlockManager:
         return self.blocks_for(num_tokens) - len(hits) + num_more_blocks <= available
 
     def _num_waiting(self, hits: list[int]) -> int:
-        return sum(self.pool.is_cached(block) for block in hits)  # free now, but not once they are shared
+        return self.pool.num_cached(hits)  # free now, but not once they are shared
 
     def _kept_back(self) -> int:
         return self._reserve if self._tables else 0

@@ -1,7 +1,7 @@
 """Keys for a radix tree: what each full block holds, as it is. The tree compares them, and chains them itself."""
 
 from kvlib.checks import whole
-from kvlib.memory.contents import tagged, token_array
+from kvlib.memory.contents import packed, tagged
 
 
 class Pages:
@@ -36,7 +36,8 @@ class PageKeys:
 
     def extend(self, token_ids: list[int]) -> None:
         """Add the next tokens of the sequence, ids of 0 to 2**32 - 1. Raises BadInput, and adds none, for another."""
-        tokens = self._rest + list(token_array(token_ids))
+        packed(token_ids)  # which raises for what is no token
+        tokens = self._rest + list(token_ids)
         size = self._block_size
         num_full = len(tokens) // size * size
         pages: list[object] = list(tokens[:num_full])

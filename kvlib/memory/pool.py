@@ -10,7 +10,7 @@ NULL_BLOCK = 0
 
 def real(blocks: list[int]) -> list[int]:
     """`blocks` without the null block."""
-    return [block for block in blocks if block != NULL_BLOCK]
+    return [block for block in blocks if block != NULL_BLOCK] if NULL_BLOCK in blocks else blocks
 
 
 class BlockPool:
@@ -48,17 +48,20 @@ class BlockPool:
 
     def take(self, count: int) -> list[int]:
         """Hand out `count` blocks, each with reference count 1. Raises OutOfBlocks and changes nothing if too few."""
-        whole("count", count, 0, BadInput)
-        if count > self.num_free:
+        kept = len(self._free) - whole("count", count, 0, BadInput)
+        if kept >= 0:
+            taken = self._free[kept:][::-1]
+            del self._free[kept:]
+        elif -kept <= len(self._cached):
+            taken = self._free[::-1] + self._evict(-kept)
+            self._free.clear()
+        else:
             raise OutOfBlocks(
                 f"{count} blocks wanted, {self.num_free} of {self.num_blocks} are free; free a sequence first"
             )
-        kept = max(0, len(self._free) - count)
-        taken = self._free[kept:][::-1]
-        del self._free[kept:]
-        taken += [self._evict() for _ in range(count - len(taken))]
+        counts = self.ref_counts
         for block in taken:
-            self.ref_counts[block] = 1
+            counts[block] = 1
         return taken
 
     def share(self, blocks: list[int]) -> None:
@@ -84,18 +87,20 @@ class BlockPool:
         self._check_blocks(blocks)
         counts, unnamed = self.ref_counts, []
         for done, block in enumerate(blocks):
-            if counts[block] == 0:
+            count = counts[block] - 1
+            if count < 0:
                 for earlier in blocks[:done]:
                     counts[earlier] += 1
                 raise DoubleFree(f"block {block} is released more often than tables name it; nothing was released")
-            counts[block] -= 1
-            if counts[block] == 0:
+            counts[block] = count
+            if count == 0:
                 unnamed.append(block)
+        keys, free, cached = self.keys, self._free, self._cached
         for block in unnamed:
-            if self.keys[block] is None:
-                self._free.append(block)
+            if keys[block] is None:
+                free.append(block)
             else:
-                self._cached[block] = None
+                cached[block] = None
         return unnamed
 
     def set_keys(self, blocks: list[int], keys: list) -> None:
@@ -103,44 +108,46 @@ class BlockPool:
 
         Several blocks may hold one key. Raises BadInput, and sets none, for a key that cannot be one or a free block.
         """
-        self._check_blocks(blocks)
         self.check_keys(keys)
+        counts, held, holder = self.ref_counts, self.keys, self._holder
         for block in blocks:
-            if self.ref_counts[block] == 0 and block != NULL_BLOCK:
-                raise BadInput(f"block {block} is free; only a used block takes a key")
+            if not 0 <= block <= self.num_blocks or (counts[block] == 0 and block != NULL_BLOCK):
+                raise BadInput(f"block {block} is free or not here; only a used block takes a key")
         for block, key in zip(blocks, keys):
-            if self.keys[block] is None and block != NULL_BLOCK:
-                self.keys[block] = key
-                if self._holder.setdefault(key, block) != block:
+            if held[block] is None and block != NULL_BLOCK:
+                held[block] = key
+                if holder.setdefault(key, block) != block:
                     self._later_holders.setdefault(key, []).append(block)
 
     def find(self, keys: list | tuple) -> list[int]:
         """The blocks that hold `keys`, used or cached, up to the first key that nobody holds. Changes nothing."""
-        if None in keys:
-            self.check_keys(keys)
-        found = []
+        found, holder = [], self._holder
         try:
             for key in keys:
-                if key not in self._holder:
+                block = holder.get(key)
+                if block is None:
+                    self.check_keys([key])
                     break
-                found.append(self._holder[key])
+                found.append(block)
         except TypeError:
             self.check_keys(keys)
         return found
 
     def check_keys(self, keys: list | tuple) -> None:
         """Raise BadInput unless each key can stand for the contents of a block: hashable, and not None."""
-        for key in keys:
-            try:
-                hash(key)
-            except TypeError:
-                raise BadInput(f"the key {key!r} cannot be hashed; give bytes, a text or a tuple") from None
-            if key is None:
-                raise BadInput("a key is None, which means no key here; give bytes, a text or a tuple")
+        keys = tuple(keys)
+        try:
+            hash(keys)
+        except TypeError as error:
+            shown = f"{keys!r:.80}"
+            raise BadInput(f"one of the keys {shown} cannot be one ({error}); give bytes, texts or tuples") from None
+        if None in keys:
+            raise BadInput("a key is None, which means no key here; give bytes, a text or a tuple")
 
-    def is_cached(self, block: int) -> bool:
-        """Whether `block` waits, unnamed but with its key, to be used again or evicted."""
-        return block in self._cached
+    def num_cached(self, blocks: list[int]) -> int:
+        """How many of `blocks` wait, unnamed but with their key, to be used again or evicted."""
+        cached = self._cached
+        return len([block for block in blocks if block in cached])
 
     def forget(self) -> None:
         """Drop every key, as after the model's weights have changed. Raises BlocksInUse while a block is used."""
@@ -159,19 +166,27 @@ class BlockPool:
         if blocks and not (min(blocks) >= 0 and max(blocks) <= self.num_blocks):
             raise BadInput(f"{blocks} names a block that is not here; the pool has blocks 1 to {self.num_blocks}")
 
-    def _evict(self) -> int:
-        """The cached block freed first, without what it held: its key names the next block that holds it, if any."""
-        block = next(iter(self._cached))
-        del self._cached[block]
-        key = self.keys[block]
-        self.keys[block] = None
-        later = self._later_holders.get(key, [])
-        if self._holder[key] != block:
-            later.remove(block)
-        elif later:
+    def _evict(self, count: int) -> list[int]:
+        """Take the `count` cached blocks freed first, without what they held: their keys are forgotten."""
+        cached, held, holder = self._cached, self.keys, self._holder
+        oldest = iter(cached)
+        evicted = [next(oldest) for _ in range(count)]
+        for block in evicted:
+            del cached[block]
+            key = held[block]
+            held[block] = None
+            if key in self._later_holders:
+                self._leave_to_others(key, block)
+            else:
+                del holder[key]
+        return evicted
+
+    def _leave_to_others(self, key: object, block: int) -> None:
+        """`block` no longer holds `key`, which others hold, too: the first of them is found from now on."""
+        later = self._later_holders[key]
+        if self._holder[key] == block:
             self._holder[key] = later.pop(0)
         else:
-            del self._holder[key]
-        if key in self._later_holders and not later:
+            later.remove(block)
+        if not later:
             del self._later_holders[key]
-        return block

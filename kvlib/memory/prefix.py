@@ -6,13 +6,11 @@ far as they begin alike (vLLM docs, Automatic Prefix Caching).
 
 import hashlib
 import os
-import sys
 
 from kvlib.checks import whole
 from kvlib.errors import BadConfig, MissingPackage
-from kvlib.memory.contents import tagged, token_array
+from kvlib.memory.contents import TOKEN_BYTES, packed, tagged
 
-TOKEN_BYTES = 4
 HASHES = ("sha256", "xxh3")
 
 
@@ -28,52 +26,41 @@ class PrefixHasher:
         self.block_size = whole("block_size", block_size)
         if hash not in HASHES:
             raise BadConfig(f"hash is {hash!r}; choose one of {', '.join(HASHES)}")
-        self._digest = _sha256 if hash == "sha256" else _xxh3()
+        self._hash = hashlib.sha256 if hash == "sha256" else _xxh3()
         self._root = b"" if hash == "sha256" else os.urandom(16)
 
     def start(self, **extra: str | int | bytes) -> "PrefixKeys":
         """The keys of one sequence, none yet. Sequences share blocks only if all of `extra` is equal: whatever else
         decides what a block holds, such as an adapter and its version, or a salt that keeps tenants apart."""
-        return PrefixKeys(self._digest, self._digest(self._root + _framed(extra)), self.block_size)
+        return PrefixKeys(self._hash, self._hash(self._root + _framed(extra)).digest(), self.block_size)
 
 
 class PrefixKeys:
     """The keys of the full blocks of one sequence, extended as its tokens become known.
 
-    `keys` has one key a full block, in order, as BlockManager's `admit` and `publish` take them. Only growing: a
-    token that was given stays.
+    `keys` has one key a full block, in order, as BlockManager's `admit` and `publish` take them; `num_tokens` tokens
+    were given so far. Only growing: a token that was given stays.
     """
 
-    def __init__(self, digest, root: bytes, block_size: int) -> None:  # type: ignore[no-untyped-def]
+    def __init__(self, hash, root: bytes, block_size: int) -> None:  # type: ignore[no-untyped-def]
         self.keys: list[bytes] = []
-        self._digest = digest
+        self._hash = hash
         self._parent = root
         self._block_bytes = block_size * TOKEN_BYTES
+        self.num_tokens = 0
         self._rest = b""  # the tokens of a block that is not full yet
-
-    @property
-    def num_tokens(self) -> int:
-        """How many tokens were given so far."""
-        return (len(self.keys) * self._block_bytes + len(self._rest)) // TOKEN_BYTES
 
     def extend(self, token_ids: list[int]) -> None:
         """Add the next tokens of the sequence, ids of 0 to 2**32 - 1. Raises BadInput, and adds none, for another."""
-        packed = self._rest + _packed(token_ids)
-        size, digest, parent = self._block_bytes, self._digest, self._parent
-        num_full = len(packed) // size * size
+        tokens = self._rest + packed(token_ids)
+        size, hash, parent, keys = self._block_bytes, self._hash, self._parent, self.keys
+        num_full = len(tokens) // size * size
         for start in range(0, num_full, size):
-            parent = digest(parent + packed[start : start + size])
-            self.keys.append(parent)
+            parent = hash(parent + tokens[start : start + size]).digest()
+            keys.append(parent)
         self._parent = parent
-        self._rest = packed[num_full:]
-
-
-def _packed(token_ids: list[int]) -> bytes:
-    """Four bytes a token, the lowest first, whatever this machine's order is."""
-    words = token_array(token_ids)
-    if sys.byteorder == "big":
-        words.byteswap()
-    return words.tobytes()
+        self._rest = tokens[num_full:]
+        self.num_tokens += len(token_ids)
 
 
 def _framed(extra: dict[str, str | int | bytes]) -> bytes:
@@ -86,15 +73,11 @@ def _framed(extra: dict[str, str | int | bytes]) -> bytes:
     return framed
 
 
-def _sha256(data: bytes) -> bytes:
-    return hashlib.sha256(data).digest()
-
-
 def _xxh3():  # type: ignore[no-untyped-def]
     try:
-        from xxhash import xxh3_128_digest
+        from xxhash import xxh3_128
     except ImportError as error:
         raise MissingPackage(
             "hash='xxh3' needs the package xxhash; run: pip install xxhash, or take 'sha256'"
         ) from error
-    return xxh3_128_digest
+    return xxh3_128

@@ -33,9 +33,9 @@ class TreePool(BlockPool):
         """The blocks on the path that `keys` make from the root, as far as the tree has it. Changes nothing."""
         return self.tree.find(keys)
 
-    def is_cached(self, block: int) -> bool:
-        """Whether `block` waits in the tree, named by no table, to be used again or evicted."""
-        return self.ref_counts[block] == 1 and block in self.tree
+    def num_cached(self, blocks: list[int]) -> int:
+        """How many of `blocks` wait in the tree, named by no table, to be used again or evicted."""
+        return sum(self.ref_counts[block] == 1 and block in self.tree for block in blocks)
 
     def forget(self) -> None:
         """Empty the tree, as after the model's weights have changed. Raises BlocksInUse while a block is used."""

@@ -88,7 +88,8 @@ class _RecordedPool(BlockPool):
         super().__init__(num_blocks)
         self.log = log
 
-    def _evict(self) -> int:
-        block = super()._evict()
-        self.log.add("evict", block=block)
-        return block
+    def _evict(self, count: int) -> list[int]:
+        evicted = super()._evict(count)
+        for block in evicted:
+            self.log.add("evict", block=block)
+        return evicted

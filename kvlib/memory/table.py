@@ -9,10 +9,11 @@ class BlockTable:
 
     `num_tokens` tokens are stored. Position p is found in slot
     `blocks[p // block_size] * block_size + p % block_size`, counted in tokens from the start of the memory
-    (PagedAttention paper, section 4.2 and figure 6). The first `num_keyed` blocks have their keys.
+    (PagedAttention paper, section 4.2 and figure 6). The first `num_keyed` blocks have their keys. Positions
+    below `writable_to` are in blocks of the sequence's own for certain: 0 after a fork, until the manager has looked.
     """
 
-    __slots__ = ("block_size", "blocks", "num_keyed", "num_tokens")
+    __slots__ = ("block_size", "blocks", "num_keyed", "num_tokens", "writable_to")
 
     def __init__(self, block_size: int, blocks: list[int], num_tokens: int, num_keyed: int = 0) -> None:
         if not 0 <= num_tokens <= len(blocks) * block_size:
@@ -21,6 +22,7 @@ class BlockTable:
         self.blocks = blocks
         self.num_tokens = num_tokens
         self.num_keyed = num_keyed
+        self.writable_to = 0
 
     @property
     def room(self) -> int:

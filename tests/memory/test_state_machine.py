@@ -206,6 +206,13 @@ class Memory(RuleBasedStateMachine):
         assert all(pool.keys[block] is not None for block in pool._cached)
 
     @invariant()
+    def what_can_be_written_without_asking_is_the_sequences_own(self):
+        for table in self.manager._tables.values():
+            assert table.writable_to <= len(table.blocks) * self.manager.block_size
+            if table.num_tokens < table.writable_to:
+                assert self.manager.pool.ref_counts[table.blocks[-1]] == 1
+
+    @invariant()
     def reading_through_the_table_gives_the_sequence_back(self):
         for seq, text in self.texts.items():
             out = seq in self.swapped

@@ -117,7 +117,7 @@ def test_a_freed_block_stays_findable_until_it_is_handed_out_again():
     pool.take(1)
     pool.set_keys([1], ["k"])
     pool.release([1])
-    assert pool.is_cached(1)
+    assert pool.num_cached([1]) == 1
     assert pool.find(["k"]) == [1]
     pool.take(1)
     assert pool.find(["k"]) == []
