@@ -105,12 +105,13 @@ class Claim:
     jobs: tuple[Job, ...] = ()
     read: Callable[..., float] = float
     digits: int = 1
-    variant: str = ""  # tells two claims on one number apart
+    name: str = ""  # of our own value in the ledger, where it is not that of the paper's number
 
     @property
     def id(self) -> str:
-        """What our own value is called in the ledger; empty where there is none, or the paper has words only."""
-        return f"sim-{self.numbers[0].removesuffix('-low')}{self.variant}" if self.numbers and self.jobs else ""
+        """What our own value is called in the ledger; empty where there is none."""
+        name = self.name or (self.numbers[0] if self.numbers else "")
+        return f"sim-{name}" if name and self.jobs else ""
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def _shares(policy: str, job: Job, allowed: Mapping[str, Allowed], when: str = "
             (f"{LEDGER[policy]}-{share}",),
             jobs=(job,),
             read=_percent(share),
-            variant=variant,
+            name=f"{LEDGER[policy]}-{share}{variant}",
         )
         for share, each in allowed.items()
     ]
@@ -96,7 +96,12 @@ def _paged_shares(job: Job, when: str = "", variant: str = "") -> list[Claim]:
     return [
         *_shares("paged", job, {"stored": Points(1.5)}, when, variant),
         Claim(
-            f"vLLM: unfilled in last blocks{when}", Points(1), last_blocks, jobs=(job,), read=_slack, variant=variant
+            f"vLLM: unfilled in last blocks{when}",
+            Points(1),
+            last_blocks,
+            jobs=(job,),
+            read=_slack,
+            name=f"{last_blocks[0]}{variant}",
         ),
         Claim(
             f"vLLM: external, others{when}",
@@ -104,7 +109,7 @@ def _paged_shares(job: Job, when: str = "", variant: str = "") -> list[Claim]:
             outside,
             jobs=(job,),
             read=_percent("external"),
-            variant=variant,
+            name=f"vllm-external{variant}",
         ),
     ]
 
@@ -119,7 +124,7 @@ def _running(jobs: dict[str, Job], data: str, *, paged: Percent, variant: str = 
             jobs=(jobs[policy],),
             read=attrgetter("mean_running"),
             digits=2,
-            variant=variant,
+            name=f"{LEDGER[policy]}-batched{data}{variant}",
         )
         for policy, each in allowed.items()
     ]

@@ -13,14 +13,14 @@ from kvlib.serving.traces import azure, mooncake, pairs
 from kvlib.serving.workload import Arrival
 
 AZURE = """TIMESTAMP,ContextTokens,GeneratedTokens\r
-2023-11-16 18:15:46.6805900,374,44\r
-2023-11-16 18:15:46.6805900,396,109\r
-2023-11-16 18:15:51.2224670,879,55"""
+2023-11-16 18:15:46.5000000,350,44\r
+2023-11-16 18:15:46.5000000,410,109\r
+2023-11-16 18:15:51.2224670,900,55"""
 MOONCAKE = """{"timestamp": 27000, "input_length": 1030, "output_length": 52, "hash_ids": [0, 1, 2]}
 {"timestamp": 27500, "input_length": 512, "output_length": 1, "hash_ids": [0]}
 """
-PAIRS = "input_tokens,output_tokens\n20,1\n8,24\n"
-TOTALS = "num_prefill_tokens,num_decode_tokens,num_total_tokens,pd_ratio\n74,918,992,0.0806100217864923\n"
+PAIRS = "input_tokens,output_tokens\n30,2\n9,25\n"
+TOTALS = "num_prefill_tokens,num_decode_tokens,num_total_tokens,pd_ratio\n70,900,970,0.0777777777777778\n"
 
 TEXTS = {azure: AZURE, mooncake: MOONCAKE, pairs: PAIRS}
 loaders = pytest.mark.parametrize("loader", TEXTS, ids=lambda loader: loader.__name__)
@@ -35,9 +35,9 @@ def write(folder, content, name="trace.csv"):
 
 def test_azure_counts_seconds_from_the_first_row(tmp_path):
     assert list(azure(write(tmp_path, AZURE))) == [
-        Arrival(0.0, 374, 44),
-        Arrival(0.0, 396, 109),
-        Arrival(4.541877, 879, 55),
+        Arrival(0.0, 350, 44),
+        Arrival(0.0, 410, 109),
+        Arrival(4.722467, 900, 55),
     ]
 
 
@@ -49,8 +49,8 @@ def test_mooncake_counts_milliseconds_from_the_first_row_and_keeps_the_ids(tmp_p
 
 
 def test_pairs_reads_both_forms_of_header(tmp_path):
-    assert list(pairs(write(tmp_path, PAIRS))) == [(20, 1), (8, 24)]
-    assert list(pairs(write(tmp_path, TOTALS))) == [(74, 918)]
+    assert list(pairs(write(tmp_path, PAIRS))) == [(30, 2), (9, 25)]
+    assert list(pairs(write(tmp_path, TOTALS))) == [(70, 900)]
 
 
 @loaders
@@ -73,8 +73,8 @@ def test_a_byte_order_mark_blank_lines_and_other_ends_of_line_change_nothing(loa
 
 
 def test_columns_may_stand_in_any_order_in_quotes_and_among_others(tmp_path):
-    text = '"GeneratedTokens","user","TIMESTAMP","ContextTokens"\n44,"a",2024-05-10 00:00:00.009930+00:00,"374"\n'
-    assert list(azure(write(tmp_path, text))) == [Arrival(0.0, 374, 44)]
+    text = '"GeneratedTokens","user","TIMESTAMP","ContextTokens"\n44,"a",2024-05-10 00:00:00.009930+00:00,"350"\n'
+    assert list(azure(write(tmp_path, text))) == [Arrival(0.0, 350, 44)]
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**9), st.integers(1, 10**6), st.integers(1, 10**6)), min_size=1))
@@ -179,7 +179,7 @@ def test_a_line_without_an_end_is_not_read_into_memory(tmp_path):
     [
         (azure, "TIMESTAMP,ContextTokens", "TIMESTAMP, ContextTokens, GeneratedTokens"),
         (azure, "TIMESTAMP;ContextTokens;GeneratedTokens", "TIMESTAMP, ContextTokens, GeneratedTokens"),
-        (azure, "2023-11-16 18:15:46.6805900,374,44", "TIMESTAMP, ContextTokens, GeneratedTokens"),
+        (azure, "2023-11-16 18:15:46.5000000,350,44", "TIMESTAMP, ContextTokens, GeneratedTokens"),
         (pairs, "input_tokens,num_decode_tokens", "input_tokens, output_tokens or num_prefill_tokens, num_decode"),
     ],
 )
@@ -197,25 +197,25 @@ TOKENS = "expected a whole number of tokens from 1"
     ("row", "problem"),
     [
         ("2023-11-16 18:15:52.0,0,44", f"ContextTokens is 0; {TOKENS}"),
-        ("2023-11-16 18:15:52.0,-374,44", f"ContextTokens is '-374'; {TOKENS}"),
-        ("2023-11-16 18:15:52.0,374,nan", f"GeneratedTokens is 'nan'; {TOKENS}"),
-        ("2023-11-16 18:15:52.0,374,inf", f"GeneratedTokens is 'inf'; {TOKENS}"),
-        ("2023-11-16 18:15:52.0,374,4.4", f"GeneratedTokens is '4.4'; {TOKENS}"),
-        ("2023-11-16 18:15:52.0,374,", f"GeneratedTokens is ''; {TOKENS}"),
-        ("2023-11-16 18:15:52.0,374,1_0", f"GeneratedTokens is '1_0'; {TOKENS}"),
-        ("2023-11-16 18:15:52.0,374,４", f"GeneratedTokens is '４'; {TOKENS}"),
-        ("2023-11-16 18:15:52.0,374," + "9" * 5000, "GeneratedTokens is '9999"),
-        ("2023-11-16 18:15:52.0,374", "2 values; expected 3: TIMESTAMP, ContextTokens, GeneratedTokens"),
-        ("2023-11-16 18:15:52.0,3,374,4", "4 values; expected 3"),
-        ("16/11/2023 18:15,374,44", "TIMESTAMP is '16/11/2023 18:15'; expected one such as 2023-11-16"),
-        ("nan,374,44", "TIMESTAMP is 'nan'; expected one such as"),
-        ("2023-11-16 18:15:50.0,374,44", "time runs backwards, by 1.222467 s; expected rows in order of time"),
+        ("2023-11-16 18:15:52.0,-350,44", f"ContextTokens is '-350'; {TOKENS}"),
+        ("2023-11-16 18:15:52.0,350,nan", f"GeneratedTokens is 'nan'; {TOKENS}"),
+        ("2023-11-16 18:15:52.0,350,inf", f"GeneratedTokens is 'inf'; {TOKENS}"),
+        ("2023-11-16 18:15:52.0,350,4.4", f"GeneratedTokens is '4.4'; {TOKENS}"),
+        ("2023-11-16 18:15:52.0,350,", f"GeneratedTokens is ''; {TOKENS}"),
+        ("2023-11-16 18:15:52.0,350,1_0", f"GeneratedTokens is '1_0'; {TOKENS}"),
+        ("2023-11-16 18:15:52.0,350,４", f"GeneratedTokens is '４'; {TOKENS}"),
+        ("2023-11-16 18:15:52.0,350," + "9" * 5000, "GeneratedTokens is '9999"),
+        ("2023-11-16 18:15:52.0,350", "2 values; expected 3: TIMESTAMP, ContextTokens, GeneratedTokens"),
+        ("2023-11-16 18:15:52.0,3,350,4", "4 values; expected 3"),
+        ("16/11/2023 18:15,350,44", "TIMESTAMP is '16/11/2023 18:15'; expected one such as 2023-11-16"),
+        ("nan,350,44", "TIMESTAMP is 'nan'; expected one such as"),
+        ("2023-11-16 18:15:50.0,350,44", "time runs backwards, by 1.222467 s; expected rows in order of time"),
     ],
 )
 def test_a_faulty_row_of_azure_is_named_after_the_rows_before_it(row, problem, tmp_path):
     path = write(tmp_path, f"{AZURE}\n{row}\n2023-11-16 18:15:53.0,1,1")
     arrivals = azure(path)
-    assert [next(arrivals).num_prompt_tokens for _ in range(3)] == [374, 396, 879]
+    assert [next(arrivals).num_prompt_tokens for _ in range(3)] == [350, 410, 900]
     with pytest.raises(BadInput) as refusal:
         next(arrivals)
     message = str(refusal.value)
