@@ -61,6 +61,7 @@ class EventLog:
             raise BadEvents(f"an event {kind!r} with {sorted(fields)} was added; KINDS says what there is: {KINDS}")
         event: dict[str, object] = {"step": self.step, "kind": kind}
         event.update(fields)
+        check_event(event, "the event")
         self.events.append(event)
 
     def say(self, seq: str, pieces: list[str]) -> None:

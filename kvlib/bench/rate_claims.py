@@ -84,7 +84,7 @@ def chatbot() -> Figure:
     )
     return Figure(
         f"Figure 17: chatbot, prompts and answers up to 1,024 tokens, rates at {LIMIT_S} s a token",
-        "The order is the paper's, the gain is not. Nearly twice as many requests run under vLLM, but an iteration "
+        "The order is the paper's, the gain is not. About 1.7 times as many requests run under vLLM, but an iteration "
         "then takes about a quarter longer: more prompts to compute, more keys and values to read, a slower kernel.",
         (alike, gain),
     )

@@ -21,11 +21,14 @@ class Replay:
     """One run over `requests`. `run` fills `seconds`, CPU seconds by phase, and the counts below.
 
     `num_queried` and `num_hit` are tokens of admitted requests, and how many of them the cache held already.
+    Raises RequestTooLarge for a request that the manager could not hold to its end.
     """
 
     def __init__(self, requests: Iterable[RecordedRequest], manager: BlockManager, hasher: PrefixHasher) -> None:
         self.manager = manager
         self.waiting = deque(_Work(number, request, hasher.start()) for number, request in enumerate(requests))
+        for work in self.waiting:
+            manager.check_fits(work.num_final)
         self.running: list[_Work] = []
         self.num_steps = self.num_preemptions = self.num_hit = self.num_queried = self.num_appended = 0
         self.seconds = dict.fromkeys(PHASES, 0.0)

@@ -53,6 +53,8 @@ class BlockManager:
     def check_fits(self, num_tokens: int, num_sequences: int = 1, num_shared_tokens: int = 0) -> None:
         """Raise RequestTooLarge if `num_sequences` sequences of `num_tokens` tokens each, of which they share the
         full blocks of the first `num_shared_tokens`, do not fit even in the empty pool."""
+        whole("num_sequences", num_sequences, 1, BadInput)
+        whole("num_shared_tokens", num_shared_tokens, 0, BadInput)
         shared = (num_sequences - 1) * (num_shared_tokens // self.block_size)
         needed = num_sequences * self.blocks_for(num_tokens) - shared
         if needed > self.pool.num_blocks:
@@ -74,6 +76,7 @@ class BlockManager:
     def can_admit(self, num_tokens: int, keys: list | tuple = (), *, num_more_blocks: int = 0) -> bool:
         """Whether `admit` would succeed now: all blocks of the request at once, or none; and leave `num_more_blocks`
         free ones after it, for the sequences that are forked from it."""
+        whole("num_more_blocks", num_more_blocks, 0, BadInput)
         return self._fits_now(num_tokens, self.cached_prefix(num_tokens, keys), num_more_blocks)
 
     def admit(self, seq_id: object, num_tokens: int, keys: list | tuple = ()) -> int:
@@ -98,8 +101,6 @@ class BlockManager:
 
     def can_append(self, seq_ids: list) -> bool:
         """Whether each of these sequences could get room for one more token now."""
-        if len(seq_ids) <= self.pool.num_free:  # none of them can need two blocks
-            return True
         return growth([self.table(seq_id) for seq_id in seq_ids], self.pool.ref_counts) <= self.pool.num_free
 
     def append(self, seq_id: object, num_tokens: int = 1) -> tuple[int, int] | None:
@@ -176,6 +177,10 @@ class BlockManager:
         return table
 
     def _check_unused(self, seq_id: object) -> None:
+        try:
+            hash(seq_id)
+        except TypeError:
+            raise BadInput(f"the id {seq_id!r:.80} cannot be hashed; give a text or a number") from None
         if seq_id in self:
             raise BadInput(f"sequence {seq_id!r} already holds memory; free it first or choose another id")
 

@@ -25,7 +25,7 @@ class PageKeys:
 
     def __init__(self, block_size: int = 1, extra: tuple = ()) -> None:
         self.keys: list[object] = []
-        self._block_size = block_size
+        self._block_size = whole("block_size", block_size)
         self._extra = extra
         self._rest: list[int] = []  # the tokens of a block that is not full yet
 

@@ -109,6 +109,8 @@ class BlockPool:
         Several blocks may hold one key. Raises BadInput, and sets none, for a key that cannot be one or a free block.
         """
         self.check_keys(keys)
+        if len(blocks) != len(keys):
+            raise BadInput(f"{len(blocks)} blocks and {len(keys)} keys were given; give one key for each block")
         counts, held, holder = self.ref_counts, self.keys, self._holder
         for block in blocks:
             if not 0 <= block <= self.num_blocks or (counts[block] == 0 and block != NULL_BLOCK):
@@ -163,7 +165,9 @@ class BlockPool:
         self._later_holders.clear()
 
     def _check_blocks(self, blocks: list[int]) -> None:
-        if blocks and not (min(blocks) >= 0 and max(blocks) <= self.num_blocks):
+        if not {int}.issuperset(map(type, blocks)) or (
+            blocks and not 0 <= min(blocks) <= max(blocks) <= self.num_blocks
+        ):
             raise BadInput(f"{blocks} names a block that is not here; the pool has blocks 1 to {self.num_blocks}")
 
     def _evict(self, count: int) -> list[int]:

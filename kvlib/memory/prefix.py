@@ -67,7 +67,7 @@ def _framed(extra: dict[str, str | int | bytes]) -> bytes:
     """`extra` as bytes that no other `extra` gives: every name, kind and value with its length."""
     framed = b""
     for name, kind, value in tagged(extra):
-        raw = value if isinstance(value, bytes) else str(value).encode()
+        raw = value if isinstance(value, bytes) else str(value).encode(errors="surrogatepass")
         for part in (name.encode(), kind.encode(), raw):
             framed += len(part).to_bytes(8, "little") + part
     return framed

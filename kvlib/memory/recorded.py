@@ -3,6 +3,7 @@
 A class of its own, so that the plain managers pay nothing for logs that nobody keeps.
 """
 
+from kvlib.errors import BadInput
 from kvlib.events import EventLog
 from kvlib.memory.pool import BlockPool
 from kvlib.memory.swap import SwapBlockManager
@@ -21,11 +22,12 @@ class RecordedBlockManager(SwapBlockManager):
 
     def admit(self, seq_id: object, num_tokens: int, keys: list | tuple = ()) -> int:
         """As BlockManager.admit; logs the shared blocks, the new ones and what is written into those."""
+        self._check_text(seq_id)
         num_cached = super().admit(seq_id, num_tokens, keys)
         num_hits = num_cached // self.block_size
         self._log_shares(seq_id, num_hits)
         self._log_new(seq_id, num_hits)
-        self.log.add("write", seq=str(seq_id), start=num_cached, stop=num_tokens)
+        self.log.add("write", seq=seq_id, start=num_cached, stop=num_tokens)
         return num_cached
 
     def append(self, seq_id: object, num_tokens: int = 1) -> tuple[int, int] | None:
@@ -34,13 +36,14 @@ class RecordedBlockManager(SwapBlockManager):
         start, num_old = table.num_tokens, len(table.blocks)
         copy = super().append(seq_id, num_tokens)
         if copy:
-            self.log.add("copy", seq=str(seq_id), index=num_old - 1, source=copy[0], target=copy[1])
+            self.log.add("copy", seq=seq_id, index=num_old - 1, source=copy[0], target=copy[1])
         self._log_new(seq_id, num_old)
-        self.log.add("write", seq=str(seq_id), start=start, stop=table.num_tokens)
+        self.log.add("write", seq=seq_id, start=start, stop=table.num_tokens)
         return copy
 
     def fork(self, parent_id: object, child_id: object, num_blocks: int | None = None) -> None:
         """As BlockManager.fork; logs a share for each block."""
+        self._check_text(child_id)
         super().fork(parent_id, child_id, num_blocks)
         self._log_shares(child_id, len(self.table(child_id).blocks))
 
@@ -52,7 +55,7 @@ class RecordedBlockManager(SwapBlockManager):
         blocks = self.table(seq_id).blocks
         super().free(seq_id)
         for block in blocks[::-1]:
-            self.log.add("free", seq=str(seq_id), block=block, count=self.pool.ref_counts[block])
+            self.log.add("free", seq=seq_id, block=block, count=self.pool.ref_counts[block])
 
     def swap_out(self, seq_ids: list) -> list[tuple[int, int]]:
         """As SwapBlockManager.swap_out; logs a swap for each sequence."""
@@ -71,16 +74,20 @@ class RecordedBlockManager(SwapBlockManager):
         return copies
 
     def _log_swap(self, seq_id: object, how: str, blocks: list[int], host_blocks: list[int]) -> None:
-        self.log.add("swap", seq=str(seq_id), how=how, blocks=list(blocks), host_blocks=list(host_blocks))
+        self.log.add("swap", seq=seq_id, how=how, blocks=list(blocks), host_blocks=list(host_blocks))
+
+    def _check_text(self, seq_id: object) -> None:
+        if not isinstance(seq_id, str):
+            raise BadInput(f"the id {seq_id!r:.80} is no text; a log names sequences by texts")
 
     def _log_shares(self, seq_id: object, stop: int) -> None:
         for index, (block, filled) in enumerate(self.table(seq_id).entries()[:stop]):
             count = self.pool.ref_counts[block]
-            self.log.add("share", seq=str(seq_id), index=index, block=block, count=count, filled=filled)
+            self.log.add("share", seq=seq_id, index=index, block=block, count=count, filled=filled)
 
     def _log_new(self, seq_id: object, start: int) -> None:
         for index, block in enumerate(self.table(seq_id).blocks[start:], start):
-            self.log.add("allocate", seq=str(seq_id), index=index, block=block)
+            self.log.add("allocate", seq=seq_id, index=index, block=block)
 
 
 class _RecordedPool(BlockPool):

@@ -34,7 +34,8 @@ def prefix_reuse(arrivals: "Iterable[Arrival]", block_size: int = MOONCAKE_BLOCK
     known: set[int] = set()
     hit_tokens = queried_tokens = 0
     for number, arrival in enumerate(arrivals, 1):
-        num_tokens, ids = arrival.num_prompt_tokens, arrival.block_ids
+        num_tokens = whole(f"num_prompt_tokens of arrival {number}", arrival.num_prompt_tokens, 1, BadInput)
+        ids = arrival.block_ids
         if len(ids) != -(-num_tokens // block_size):
             raise BadInput(
                 f"arrival {number} has {len(ids)} block ids for {num_tokens} prompt tokens; expected one for each "

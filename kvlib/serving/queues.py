@@ -20,15 +20,19 @@ class RequestQueues:
         self.waiting: list[Request] = []
         self.swapped: list[Request] = []
         self.running: list[Request] = []
-        self._requests: dict[str, Request] = {}  # all that have not ended
+        self._owners: dict[str, Request] = {}  # of every sequence that has not ended, by its id
         self._num_added = 0
 
     def add(self, request: Request) -> None:
         """Queue a request. Raises RequestTooLarge for one that the empty pool could not hold to its end, and
-        BadInput for an id that is in use."""
+        BadInput for an id that is in use, keys that cannot be those of its prompt, or a request that was added before.
+        """
         name = request.request_id
-        if name in self._requests or name in self.manager:
+        if name in self._owners or name in self.manager:
             raise BadInput(f"request id {name!r} is in use; choose another or wait until it has finished")
+        if request.number:
+            raise BadInput(f"{request} was added before; make a new Request")
+        self._check_keys(name, request.sequences[0].keys, request.num_prompt_tokens)
         if self.log is not None and name in self.log.texts:
             raise BadInput(f"request id {name!r} is in the log already, with another text; choose another")
         if request.num_sequences > self.max_num_seqs:
@@ -46,38 +50,48 @@ class RequestQueues:
             ) from None
         self._num_added += 1
         request.number = self._num_added
-        self._requests[name] = request
+        self._owners[name] = request
         self.waiting.append(request)
 
     def has_unfinished(self) -> bool:
         """Whether any request waits or runs."""
-        return bool(self._requests)
+        return bool(self._owners)
 
     def fork(self, request: Request, parent_id: str, child_id: str, keys: list | tuple = ()) -> Sequence:
         """Add a sequence that goes on from `parent_id` on its own, sharing all blocks with it so far.
 
-        Raises BadInput if the parent's newest token is not computed yet, or the request has all its sequences.
+        Raises BadInput if the parent's newest token is not computed yet, the request has all its sequences, the id
+        is in use, or the keys are not those of its text.
         """
         parent = request.sequence(parent_id)
         if parent.num_computed < parent.num_tokens:
             raise BadInput(f"{parent} is not computed to its end; fork it before it is told its next token")
         if len(request.sequences) == request.num_sequences:
             raise BadInput(f"{request} has all its {request.num_sequences} sequences; drop one first or ask for more")
-        if child_id in self._requests:
-            raise BadInput(f"{child_id!r} is the id of a request; choose another for the sequence")
+        if child_id in self._owners:
+            raise BadInput(f"{child_id!r} is in use by {self._owners[child_id]}; choose another id for the sequence")
+        self._check_keys(child_id, keys, parent.num_tokens)
         self.manager.fork(parent_id, child_id)
         child = Sequence(child_id, parent.num_tokens, parent.most_tokens, keys)
         child.num_computed = parent.num_computed
         request.sequences.append(child)
+        self._owners[child_id] = request
         return child
 
     def drop(self, request: Request, seq_id: str) -> None:
-        """End one of several sequences of a running request: a beam that is given up, a sample that is complete."""
+        """End one of several sequences of a running request: a beam that is given up, a sample that is complete.
+
+        Raises BadInput if it is the only one, or is being computed again: others may wait for what they share with it.
+        """
         sequence = request.sequence(seq_id)
         if request not in self.running or len(request.sequences) == 1:
             raise BadInput(f"{request} does not run, or has no other sequence; finish or abort it instead")
+        if sequence.num_computed < self._num_stored(sequence):
+            raise BadInput(f"{sequence} is being computed again; drop it once it is computed")
         self.manager.free(seq_id)
         request.sequences.remove(sequence)
+        if seq_id != request.request_id:
+            del self._owners[seq_id]
 
     def finish(self, request: Request, reason: str) -> None:
         """Take the memory of a running request back: it has ended, for the `reason` given.
@@ -85,14 +99,14 @@ class RequestQueues:
         Raises UnknownSequence if it does not run.
         """
         if request not in self.running:
-            raise UnknownSequence(f"{request} does not run; it may have finished already")
+            raise UnknownSequence(f"{request} does not run; it has finished, or waits, and can be aborted")
         self.running.remove(request)
         self._end(request, reason)
 
     def abort(self, request_id: str) -> None:
         """Drop a request in whatever state it is. Raises UnknownSequence if it neither waits nor runs."""
-        request = self._requests.get(request_id)
-        if request is None:
+        request = self._owners.get(request_id)
+        if request is None or request.request_id != request_id:
             raise UnknownSequence(f"no request {request_id!r} waits or runs; it may have finished already")
         for queue in (self.running, self.swapped, self.waiting):
             if request in queue:
@@ -101,13 +115,26 @@ class RequestQueues:
 
     def _end(self, request: Request, reason: str) -> None:
         self._free(request)
-        del self._requests[request.request_id]
+        for name in {request.request_id, *request.seq_ids}:  # its first sequence may have been dropped
+            del self._owners[name]
         self._note("finish", request, reason=reason)
 
     def _free(self, request: Request) -> None:
-        for seq_id in request.seq_ids:
-            if seq_id in self.manager:  # one that waits holds nothing
-                self.manager.free(seq_id)
+        for seq_id in self._holding(request):
+            self.manager.free(seq_id)
+
+    def _holding(self, request: Request) -> list[str]:
+        """Its sequences that hold memory: none of a request that waits."""
+        return [seq_id for seq_id in request.seq_ids if seq_id in self.manager]
+
+    def _num_stored(self, sequence: Sequence) -> int:
+        return self.manager.table(sequence.seq_id).num_tokens
+
+    def _check_keys(self, name: str, keys: list | tuple, num_tokens: int) -> None:
+        full = num_tokens // self.manager.block_size
+        if not isinstance(keys, (list, tuple)) or len(keys) > full:
+            raise BadInput(f"{name!r} has the keys {keys!r:.80}; give a list of one for each of its {full} full blocks")
+        self.manager.pool.check_keys(keys)
 
     def _note(self, kind: str, request: Request, **fields: str) -> None:
         if self.log is not None:

@@ -75,6 +75,11 @@ class Request:
         """The ids of its sequences."""
         return [sequence.seq_id for sequence in self.sequences]
 
+    @property
+    def growing(self) -> list[Sequence]:
+        """Its sequences that do not have all their tokens yet."""
+        return [sequence for sequence in self.sequences if sequence.num_tokens < sequence.most_tokens]
+
     def sequence(self, seq_id: str) -> Sequence:
         """Its sequence with this id. Raises BadInput if it has none."""
         for sequence in self.sequences:

@@ -3,7 +3,7 @@
 from kvlib.checks import whole
 from kvlib.errors import BadConfig
 from kvlib.events import EventLog
-from kvlib.memory import BlockManager
+from kvlib.memory import NULL_BLOCK, BlockManager
 from kvlib.memory.hits import HitCounter
 from kvlib.memory.swap import SwapBlockManager
 from kvlib.serving.queues import RequestQueues
@@ -16,7 +16,8 @@ class Scheduler(RequestQueues):
     """Continuous batching over one block manager (Kwon et al., section 4.5; vLLM's scheduler).
 
     At most `max_num_seqs` sequences run at once. `max_num_batched_tokens` bounds the tokens of one iteration: with
-    `chunked_prefill` a prompt is computed in pieces that fit, without it a prompt longer than that runs alone.
+    `chunked_prefill` a prompt is computed in pieces that fit, without it a prompt longer than that runs alone. Who
+    decodes is never held back.
     Memory is given to whole sequences at once, so that no two can wait for each other's blocks.
 
     When memory is short the request that came last yields, with all its blocks, and is the first to return; while
@@ -36,6 +37,10 @@ class Scheduler(RequestQueues):
         preemption: str = "recompute",
         log: EventLog | None = None,
     ) -> None:
+        if not isinstance(manager, BlockManager):
+            raise BadConfig(f"manager is {manager!r}; give a BlockManager or one of its kind")
+        if not isinstance(chunked_prefill, bool):
+            raise BadConfig(f"chunked_prefill is {chunked_prefill!r}; give True or False")
         if preemption not in PREEMPTIONS:
             raise BadConfig(f"preemption is {preemption!r}; choose one of {', '.join(PREEMPTIONS)}")
         if preemption == "swap" and not (isinstance(manager, SwapBlockManager) and manager.host_pool.num_blocks):
@@ -58,9 +63,11 @@ class Scheduler(RequestQueues):
 
     def computed(self, step: Step) -> None:
         """The step is done: its keys and values are in the cache, and full blocks can be found from now on."""
-        for _, sequence, start, stop in step.prefills + step.decodes:
-            if sequence.seq_id not in self.manager:
-                continue  # aborted while it was computed
+        for work in step.prefills + step.decodes:
+            sequence, start, stop = work.sequence, work.start, work.stop
+            owner = self._owners.get(sequence.seq_id)
+            if owner is None or owner is not work.request or sequence not in owner.sequences:
+                continue  # ended while it was computed
             sequence.num_computed = stop
             num_full = stop // self.manager.block_size
             if num_full > start // self.manager.block_size:
@@ -73,7 +80,7 @@ class Scheduler(RequestQueues):
             request = self.running[place]
             if self._is_half_computed(request):
                 half_computed.append(request)
-            elif self.manager.can_append(request.seq_ids):
+            elif self.manager.can_append([sequence.seq_id for sequence in request.growing]):
                 self._decode(step, request)
             else:
                 self._preempt_latest(step)  # perhaps the request itself, which then ends the loop
@@ -83,13 +90,10 @@ class Scheduler(RequestQueues):
             self._prefill(step, request)
 
     def _is_half_computed(self, request: Request) -> bool:
-        return any(self._num_stored(sequence) > sequence.num_computed for sequence in request.sequences)
-
-    def _num_stored(self, sequence: Sequence) -> int:
-        return self.manager.table(sequence.seq_id).num_tokens
+        return any(self._num_stored(sequence) > sequence.num_computed for sequence in request.growing)
 
     def _decode(self, step: Step, request: Request) -> None:
-        for sequence in request.sequences:
+        for sequence in request.growing:
             if sequence.num_tokens > sequence.num_computed:
                 copy = self.manager.append(sequence.seq_id)
                 if copy:
@@ -97,7 +101,7 @@ class Scheduler(RequestQueues):
                 step.decodes.append(Work(request, sequence, sequence.num_computed, sequence.num_tokens))
 
     def _prefill(self, step: Step, request: Request) -> None:
-        for sequence in request.sequences:
+        for sequence in request.growing:
             stop = self._num_stored(sequence)
             if self.chunked_prefill:
                 stop = min(stop, sequence.num_computed + self._budget(step))
@@ -112,16 +116,20 @@ class Scheduler(RequestQueues):
         request = self.running.pop()
         request.num_preemptions += 1
         step.preempted.append(request)
-        if self._host is not None and self._host.can_swap_out(request.seq_ids):
-            step.swap_outs += self._host.swap_out(request.seq_ids)
+        growing = [sequence.seq_id for sequence in request.growing]
+        if self._host is not None and self._host.can_swap_out(growing):
+            step.swap_outs += self._host.swap_out(growing)
             self.swapped.insert(0, request)
-            self._note("preempt", request, how="swap")
+            how = "swap"
         else:
-            self._free(request)
-            for sequence in request.sequences:
-                sequence.num_computed = 0
             self.waiting.insert(0, request)
-            self._note("preempt", request, how="recompute")
+            how = "recompute"
+        for sequence in request.sequences:
+            is_kept = how == "swap" and sequence.seq_id in growing  # what has all its tokens is not read again
+            if not is_kept and sequence.seq_id in self.manager:
+                sequence.num_computed = 0
+                self.manager.free(sequence.seq_id)
+        self._note("preempt", request, how=how)
 
     def _admit(self, step: Step) -> None:
         """Let the earliest in, while they fit. Who has yielded came earlier than anybody new."""
@@ -136,37 +144,45 @@ class Scheduler(RequestQueues):
             self.running.append(queue.pop(0))
 
     def _swap_in(self, step: Step, request: Request) -> bool:
-        if self._host is None or not self._host.can_swap_in(request.seq_ids):
+        growing = [sequence.seq_id for sequence in request.growing]
+        if self._host is None or not self._host.can_swap_in(growing):
             return False
-        step.swap_ins += self._host.swap_in(request.seq_ids)
+        step.swap_ins += self._host.swap_in(growing)
         work_on = self._prefill if self._is_half_computed(request) else self._decode
         work_on(step, request)
         return True
 
     def _give_memory(self, step: Step, request: Request) -> bool:
-        first, *others = request.sequences
+        if not request.growing:
+            return True  # it has all its tokens and waits to be finished
+        first, *others = request.growing
         keys = first.keys if request.reads_cache else ()
+        hits = self.manager.cached_prefix(first.num_tokens, keys)
+        if others and NULL_BLOCK in hits:  # out of the first one's sight, and in sight of what the others compute
+            keys, hits = (), []
         num_shared = request.num_prompt_tokens // self.manager.block_size if others else 0
         num_more = sum(self.manager.blocks_for(other.num_tokens) - num_shared for other in others)
-        if not self._has_budget(step, request, keys):
+        num_tokens = sum(sequence.num_tokens for sequence in request.growing) - len(hits) * self.manager.block_size
+        if not self._has_budget(step, num_tokens):
             return False
         if not self.manager.can_admit(first.num_tokens, keys, num_more_blocks=num_more):
             return False
         first.num_computed = self.manager.admit(first.seq_id, first.num_tokens, keys)
         for other in others:
-            self.manager.fork(first.seq_id, other.seq_id, num_shared)
-            other.num_computed = num_shared * self.manager.block_size
-            self.manager.append(other.seq_id, other.num_tokens - other.num_computed)
+            self._join(first, other, num_shared)
         if keys:
             self.hits.add(first.num_tokens, first.num_computed, resumed=request.num_preemptions > 0)
         self._prefill(step, request)
         return True
 
-    def _has_budget(self, step: Step, request: Request, keys: list | tuple) -> bool:
-        budget = self._budget(step)
+    def _join(self, first: Sequence, other: Sequence, num_shared: int) -> None:
+        """Memory for `other`, which begins with the same `num_shared` full blocks as `first`."""
+        self.manager.fork(first.seq_id, other.seq_id, num_shared)
+        other.num_computed = num_shared * self.manager.block_size
+        if other.num_tokens > other.num_computed:
+            self.manager.append(other.seq_id, other.num_tokens - other.num_computed)
+
+    def _has_budget(self, step: Step, num_tokens: int) -> bool:
         if self.chunked_prefill:
-            return budget > 0
-        alone = not step.prefills and not step.decodes
-        first = request.sequences[0]
-        num_cached = len(self.manager.cached_prefix(first.num_tokens, keys)) * self.manager.block_size
-        return alone or sum(sequence.num_tokens for sequence in request.sequences) - num_cached <= budget
+            return self._budget(step) > 0
+        return num_tokens <= self._budget(step) or not (step.prefills or step.decodes)

@@ -55,8 +55,13 @@ def sweep(
             return list(parallel(joblib.delayed(_run)(function, index, point) for index, point in enumerate(points)))
         except _Failed as failed:
             index, error = failed.args
+        except Exception as broken:
+            raise PointFailed(
+                f"the sweep broke off with {type(broken).__name__}: {broken!s:.200}; a worker died, or the function, a "
+                "point or a result cannot travel to another process: try backend='sequential'"
+            ) from broken
     raise PointFailed(
-        f"point {index} of {len(points)}, {points[index]!r}, failed with {type(error).__name__}: {error}; "
+        f"point {index} of {len(points)}, {points[index]!r:.200}, failed with {type(error).__name__}: {error!s:.500}; "
         "call the function with this point alone to see where"
     ) from error
 
@@ -68,11 +73,11 @@ class _Failed(Exception):
 def _run(function: Callable[..., object], index: int, point: object) -> object:
     try:
         return function(**point) if isinstance(point, dict) else function(point)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _Failed(index, _portable(error)) from None
 
 
-def _portable(error: Exception) -> Exception:
+def _portable(error: BaseException) -> BaseException:
     """`error`, or its text where it could not be read back in another process: that would end the whole sweep."""
     try:
         pickle.loads(_package("cloudpickle").dumps(error))

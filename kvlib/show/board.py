@@ -164,18 +164,18 @@ class Board:
         return None
 
     def _swap_out(self, seq: str, blocks: list, host_blocks: list) -> str | None:
-        table = self.tables.get(seq)
-        if table is None or table.blocks != blocks or len(blocks) != len(host_blocks):
+        table = self.tables.get(seq) or BlockTable(self.log.block_size, [], 0)
+        if seq in self.swapped or table.blocks != blocks or not _are_blocks(host_blocks, len(blocks)):
             return f"{seq} has the table {table}, and each of its blocks goes to one block of the host"
         for block in blocks:
             self.counts[block] -= 1
         self.swapped[seq] = BlockTable(self.log.block_size, list(host_blocks), table.num_tokens)
-        del self.tables[seq]
+        self.tables.pop(seq, None)
         return None
 
     def _swap_in(self, seq: str, blocks: list, host_blocks: list) -> str | None:
         table = self.swapped.get(seq)
-        if table is None or table.blocks != host_blocks or len(blocks) != len(host_blocks):
+        if table is None or table.blocks != host_blocks or not _are_blocks(blocks, len(host_blocks)):
             return f"{seq} has the table {table} on the host, and each of its blocks comes back to one block"
         for block, host_block in zip(blocks, host_blocks):
             if block not in range(1, self.log.num_blocks + 1):
@@ -195,3 +195,10 @@ class Board:
             return f"{seq} has the table {self.swapped.get(seq)} on the host"
         del self.swapped[seq]
         return None
+
+
+def _are_blocks(blocks: list, count: int) -> bool:
+    """Whether a list names `count` different blocks, as every table does."""
+    return (
+        len(blocks) == count and all(type(block) is int and block > 0 for block in blocks) and len(set(blocks)) == count
+    )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kvlib.errors import BadConfig, BadInput, RequestTooLarge
 from kvlib.events import EventLog
-from kvlib.memory import BlockManager, PrefixHasher, RecordedBlockManager, SwapBlockManager
+from kvlib.memory import BlockManager, Pages, PrefixHasher, RadixManager, RecordedBlockManager, SwapBlockManager
 from kvlib.serving.request import Request
 from kvlib.serving.scheduler import Scheduler
 from kvlib.show.board import Board
@@ -21,7 +21,8 @@ class Server:
         self.scheduler = scheduler
         self.random = random
         self.manager = scheduler.manager
-        self.hasher = PrefixHasher(self.manager.block_size) if caching else None
+        is_tree = isinstance(self.manager, RadixManager)
+        self.hasher = (Pages if is_tree else PrefixHasher)(self.manager.block_size) if caching else None
         self.reads_cache = reads_cache
         self.slots, self.host_slots = {}, {}
         self.texts, self.prefixes = {}, {}
@@ -116,6 +117,8 @@ class Server:
 
 
 def make_scheduler(kind, num_blocks, block_size, watermark, **options):
+    if kind == "tree":
+        return Scheduler(RadixManager(num_blocks, block_size, watermark=watermark), **options)
     if kind == "swap":
         manager = SwapBlockManager(num_blocks, block_size, num_host_blocks=num_blocks // 2 + 1, watermark=watermark)
     else:
@@ -128,7 +131,7 @@ REQUESTS = st.lists(st.tuples(st.integers(1, 20), st.integers(1, 12), st.integer
 
 @settings(max_examples=200, deadline=None)
 @given(
-    kind=st.sampled_from(["recompute", "swap"]),
+    kind=st.sampled_from(["recompute", "swap", "tree"]),
     num_blocks=st.integers(3, 24),
     block_size=st.integers(1, 5),
     watermark=st.sampled_from([0.0, 0.2]),
@@ -157,7 +160,7 @@ def test_every_request_reads_what_it_wrote_and_ends_and_all_memory_returns(
     server.run()
     assert server.ended.keys() | refused == {str(number) for number in range(len(requests))}
     assert scheduler.manager.num_free_blocks == num_blocks
-    assert not any(scheduler.manager.pool.ref_counts)
+    assert not scheduler.manager.sequences
     if kind == "swap":
         assert scheduler.manager.host_pool.num_free == scheduler.manager.host_pool.num_blocks
 
@@ -271,7 +274,7 @@ def test_a_group_has_no_more_sequences_than_it_asked_for_and_no_id_of_another():
     scheduler.add(request)
     scheduler.add(Request("Z", 3, 2))
     scheduler.computed(scheduler.schedule())
-    with pytest.raises(BadInput, match="'Z' is the id of a request"):
+    with pytest.raises(BadInput, match="'Z' is in use by"):
         scheduler.fork(request, "A", "Z")
     scheduler.fork(request, "A", "A.1")
     with pytest.raises(BadInput, match="has all its 2 sequences"):

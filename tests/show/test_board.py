@@ -89,3 +89,47 @@ def test_writing_into_a_block_with_another_owner_is_refused():
     del log.events[-2]  # the copy that came first
     with pytest.raises(BadEvents, match="another owner"):
         Board.at(log)
+
+
+def swapped_log():
+    """ "A" and its fork "B" on the host, four blocks free."""
+    log = EventLog()
+    manager = RecordedBlockManager(4, 4, log, num_host_blocks=4)
+    manager.admit("A", 6)
+    manager.fork("A", "B")
+    manager.swap_out(["A", "B"])
+    log.next_step()
+    return log
+
+
+@pytest.mark.parametrize(
+    ("events", "words"),
+    [
+        ([("C", "in", [1], [1])], "C has the table None on the host"),
+        ([("A", "in", [3, 3], [1, 2])], "comes back to one block"),
+        ([("A", "in", [3, True], [1, 2])], "comes back to one block"),
+        ([("A", "in", [3, 9], [1, 2])], "block 9 is not one of 4"),
+        ([("A", "in", [3, 4], [1, 3])], "comes back to one block"),
+        ([("A", "in", [3, 4], [1, 2]), ("B", "in", [4, 3], [1, 2])], "block 4 belongs to"),
+        ([("A", "out", [], [])], "A has the table"),
+        ([("C", "out", [1], [3])], "C has the table"),
+        ([("A", "dropped", [], [1])], "on the host"),
+        ([("A", "away", [], [])], "a swap goes 'out' or 'in'"),
+    ],
+)
+def test_a_swap_that_cannot_be_is_refused(events, words):
+    log = swapped_log()
+    for seq, how, blocks, host_blocks in events:
+        log.add("swap", seq=seq, how=how, blocks=blocks, host_blocks=host_blocks)
+    with pytest.raises(BadEvents, match=words):
+        Board.at(log)
+
+
+def test_what_comes_back_together_shares_its_blocks_again():
+    log = swapped_log()
+    log.add("swap", seq="A", how="in", blocks=[3, 4], host_blocks=[1, 2])
+    log.add("swap", seq="B", how="in", blocks=[3, 4], host_blocks=[1, 2])
+    board = Board.at(log)
+    assert board.owners(3) == ["A", "B"]
+    assert board.counts == [0, 0, 0, 2, 2]
+    assert board.swapped == {}
