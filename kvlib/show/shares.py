@@ -7,20 +7,22 @@ The kinds are those of `kvlib.memory.contiguous.Split`. A colour says whose a sl
 - internal, it never will: strokes
 - external, it is in no reservation: grey
 - free: empty
+- reserved or internal, where a source does not part the two: dots and strokes
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from kvlib.errors import BadInput
 from kvlib.show.figures import GRID, INK, MUTED, PAPER, Axes, Picture, Rectangle, figure, show
 
-LOOKS = {
+LOOKS: dict[str, dict[str, Any]] = {
     "stored": {"facecolor": INK, "edgecolor": INK},
     "reserved": {"facecolor": PAPER, "edgecolor": INK, "hatch": ".."},
     "internal": {"facecolor": PAPER, "edgecolor": INK, "hatch": "///"},
-    "reserved or internal": {"facecolor": PAPER, "edgecolor": INK, "hatch": "..///"},
     "external": {"facecolor": GRID, "edgecolor": MUTED},
     "free": {"facecolor": PAPER, "edgecolor": MUTED},
+    "reserved or internal": {"facecolor": PAPER, "edgecolor": INK, "hatch": "..///"},
 }
 
 WIDTH, ROW, HEIGHT = 360, 42, 20  # pixels: of a bar that is whole, from one bar to the next, of a bar
@@ -40,17 +42,18 @@ def bars(
     if not longest:
         raise BadInput("there is nothing to draw; give a row with a size above 0")
     legend = [kind for kind in LOOKS if any(kind in pieces for pieces in drawn.values())]
-    top = 20 * ((len(legend) + 2) // 3) + 4
+    places = _legend_places(legend)
+    top = max(y for _, y in places) + 24
     height = top + ROW * len(drawn)
     with figure(WIDTH, height) as fig:
         fig.set_layout_engine("none")
         ax = fig.add_axes((0, 0, 1, 1))
         ax.set(xlim=(-1, WIDTH + 1), ylim=(height, 0))
         ax.set_axis_off()
-        for place, kind in enumerate(legend):
-            row, column = divmod(place, 3)
-            box(ax, 104 * column, 20 * row + 3, 14, 12, kind)
-            ax.text(104 * column + 20, 20 * row + 9.5, kind, color=MUTED, va="center")
+        ax.text(0, 11, title, color=MUTED, va="center")
+        for kind, (x, y) in zip(legend, places, strict=True):
+            box(ax, x, y, 14, 12, kind)
+            ax.text(x + 20, y + 6.5, kind, color=MUTED, va="center")
         for place, (name, pieces) in enumerate(drawn.items()):
             x, y = 0.0, top + ROW * place
             ax.text(0, y + 9, name, va="center")
@@ -85,7 +88,7 @@ def slot(ax: Axes, x: float, y: float, side: float, kind: str, colour: str = INK
         ax.plot((x, x + side), (y + side, y), color=colour, lw=1, solid_capstyle="butt")
 
 
-def _look(kind: str) -> dict[str, str]:
+def _look(kind: str) -> dict[str, Any]:
     if kind not in LOOKS:
         raise BadInput(f"kind is {kind!r}; choose one of {', '.join(LOOKS)}")
     return LOOKS[kind]
@@ -97,6 +100,18 @@ def _pieces(name: str, sizes: Mapping[str, float]) -> dict[str, float]:
         if not size >= 0:
             raise BadInput(f"{kind} of {name!r} is {size!r}; give a size of 0 or more")
     return {kind: size for kind, size in sizes.items() if size}
+
+
+def _legend_places(kinds: list[str]) -> list[tuple[float, int]]:
+    """Where the box of each kind stands: from left to right, in as many lines as their words need."""
+    places, x, y = [], 0.0, 26
+    for kind in kinds:
+        width = 20 + 7.2 * len(kind)
+        if x + width > WIDTH:
+            x, y = 0.0, y + 20
+        places.append((x, y))
+        x += width + 12
+    return places
 
 
 def _write(ax: Axes, x: float, y: float, number: str, width: float, kind: str) -> None:
