@@ -4,12 +4,14 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kvlib import __version__, doctor
 from kvlib.bench.options import add_options, check_file, check_options, whole_number
 from kvlib.errors import BadConfig, KvlibError
+
+INTERRUPTED = 130  # what a shell reports for Ctrl-C
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,7 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.set_defaults(run=_bench_replay, refuse=command.error)
     with _written_out():
         options = parser.parse_args(arguments)
-    return options.run(options)
+    try:
+        return options.run(options)
+    except KeyboardInterrupt:
+        print("kvlib: interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -94,12 +100,15 @@ def _compare(options: argparse.Namespace) -> tuple[str, str]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    unfinished = path.with_name(f"{path.name}.part")
+    """Write a file whole or not at all; where `path` is a link, the file it leads to."""
+    target = path.resolve()
+    unfinished = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
+        unfinished.replace(target)
     except OSError as error:
+        with suppress(OSError):
+            unfinished.unlink()
         raise SystemExit(f"kvlib: {path} cannot be written: {error.strerror}") from None
 
 

@@ -1,11 +1,12 @@
 """`kvlib simulate`: what it prints, what it writes, and how it refuses."""
 
 import json
+import os
 
 import pytest
 
 from kvlib import cli
-from kvlib.bench import paper
+from kvlib.bench import paper, single
 from kvlib.bench.claims import Claim, Exact, Figure, Job
 
 SMALL = ["--rate", "1", "--requests", "20"]
@@ -97,7 +98,7 @@ def test_a_mooncake_trace_also_says_how_much_of_its_prompts_repeats(capsys, tmp_
     path = tmp_path / "trace.jsonl"
     path.write_text(MOONCAKE.format(0) + MOONCAKE.format(1000))
     report = run(capsys, "--trace", str(path), "--format", "mooncake")
-    assert report.splitlines()[-1].startswith("prefixes     49.9% of all prompt tokens")  # 599 of 1,200
+    assert report.splitlines()[-1].startswith("prefixes     49.9% of the trace's prompt tokens")  # 599 of 1,200
 
 
 def test_a_list_of_pairs_comes_at_the_rate_given(capsys, tmp_path):
@@ -138,8 +139,8 @@ def test_a_list_of_pairs_comes_at_the_rate_given(capsys, tmp_path):
         ("--paper --rate 3", "--rate: it is for one run"),
         ("--paper --skip-too-large", "--skip-too-large: it is for one run"),
         ("--paper --jobs 0", "--jobs: '0' is not a whole number"),
-        ("--json nowhere/run.json", "--json: nowhere/run.json is a folder or in none"),
-        ("--json .", "--json: . is a folder or in none"),
+        ("--json nowhere/run.json", "--json: nowhere/run.json is no file, or in no folder"),
+        ("--json .", "--json: . is no file, or in no folder"),
     ],
 )
 def test_a_bad_option_ends_in_a_line_that_names_it(capsys, tmp_path, monkeypatch, arguments, message):
@@ -158,12 +159,48 @@ def test_a_fault_in_the_middle_of_a_trace_names_its_line_and_writes_nothing(caps
 
 
 def test_a_file_that_cannot_be_written_ends_the_call_before_anything_is_printed(capsys, tmp_path, monkeypatch):
-    target = tmp_path / "run.json"
-    target.with_name("run.json.part").mkdir()
-    with pytest.raises(SystemExit, match=r"kvlib: .*run\.json cannot be written: "):
-        cli.main(["simulate", *SMALL, "--json", str(target)])
+    def full(self, target):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.replace", full)
+    with pytest.raises(SystemExit, match=r"kvlib: .*run\.json cannot be written: No space left on device"):
+        cli.main(["simulate", *SMALL, "--json", str(tmp_path / "run.json")])
     assert capsys.readouterr().out == ""
-    assert not target.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_is_followed_and_the_file_behind_it_written(tmp_path):
+    real, link = tmp_path / "real.json", tmp_path / "link.json"
+    real.write_text("old")
+    link.symlink_to(real)
+    assert cli.main(["simulate", *SMALL, "--json", str(link)]) == 0
+    assert link.is_symlink()
+    assert json.loads(real.read_text())["num_finished"] > 0
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "trace.csv", "x" * 300])
+def test_what_is_no_file_to_write_or_the_trace_itself_is_refused_and_stays(capsys, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    trace = AZURE.format(7)
+    (tmp_path / "trace.csv").write_text(trace)
+    refusal(capsys, "--trace", "trace.csv", "--format", "azure", "--json", name)
+    assert (tmp_path / "trace.csv").read_text() == trace
+    assert not os.path.isfile("/dev/null")
+
+
+def test_a_trace_from_a_pipe_is_refused_rather_than_read_in_part(capsys, tmp_path):
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    assert "not a file" in refusal(capsys, "--trace", str(pipe), "--format", "azure")
+
+
+def test_an_interrupt_ends_in_one_line(capsys, monkeypatch):
+    def interrupted(options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(single, "run", interrupted)
+    assert cli.main(["simulate", *SMALL]) == 130
+    assert capsys.readouterr().err == "kvlib: interrupted\n"
 
 
 def seven(seed):
@@ -193,7 +230,7 @@ def test_the_replay_prints_its_table_and_writes_its_numbers(capsys, tmp_path):
     [
         (["--rounds", "0"], "--rounds: '0' is not a whole number of at least 1"),
         (["--seed", "one"], "--seed: 'one' is not a whole number of at least 0"),
-        (["--json", "/nowhere/at/all.json"], "--json: /nowhere/at/all.json is a folder or in none"),
+        (["--json", "/nowhere/at/all.json"], "--json: /nowhere/at/all.json is no file, or in no folder"),
     ],
 )
 def test_a_replay_with_a_bad_option_is_refused_by_its_name(capsys, given, words):

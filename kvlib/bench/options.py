@@ -50,15 +50,25 @@ def check_options(options: argparse.Namespace) -> None:
         for name in names:
             if applies and getattr(options, name) is not None:
                 raise BadConfig(f"argument --{name.replace('_', '-')}: {reason}")
-    if options.trace and not options.format:
+    if options.trace is not None and not options.format:
         raise BadConfig(f"argument --trace: say how to read it: --format {', '.join(FORMATS)}")
-    check_file(options.json)
+    check_file(options.json, options.trace)
 
 
-def check_file(path: Path | None) -> None:
-    """Raise BadConfig where the option --json names no file that could be written."""
-    if path and (path.is_dir() or not path.absolute().parent.is_dir()):
-        raise BadConfig(f"argument --json: {path} is a folder or in none; name a file in a folder that is there")
+def check_file(path: Path | None, trace: str | None = None) -> None:
+    """Raise BadConfig where the option --json names no file that could be written, or the trace itself."""
+    if path is None:
+        return
+    try:
+        is_new = not path.exists()
+        if not (is_new and path.absolute().parent.is_dir()) and not path.is_file():
+            raise BadConfig(
+                f"argument --json: {path} is no file, or in no folder; name a file in a folder that is there"
+            )
+        if trace is not None and not is_new and path.resolve() == Path(trace).resolve():
+            raise BadConfig(f"argument --json: {path} is the trace itself; name another file")
+    except OSError as error:
+        raise BadConfig(f"argument --json: {str(path)[:100]} cannot be a file: {error.strerror}") from None
 
 
 def _rules(options: argparse.Namespace) -> Iterator[tuple[bool, tuple[str, ...], str]]:

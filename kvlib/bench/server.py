@@ -20,6 +20,7 @@ def quoted(id: str) -> float:
 def server_cost(policy: str, num_shared_tokens: int = 0) -> IterationCost:
     """The law of an iteration's seconds under one of POLICIES. Every sequence also reads `num_shared_tokens` tokens
     that the memory holds once for all of them (a shared prefix)."""
+    whole("num_shared_tokens", num_shared_tokens, 0)
     weight_bytes = quoted("opt-13b-weights") * 1e9
     law = IterationCost(
         bandwidth=quoted("a100-bandwidth") * 1e9,
@@ -47,7 +48,7 @@ def server_memory(
     `watermark` are for "paged", whose blocks are as many as fit; BadConfig if none does.
     """
     slots = int(quoted("opt-13b-slots")) if num_slots is None else whole("num_slots", num_slots)
-    slots -= num_slots_taken
+    slots -= whole("num_slots_taken", num_slots_taken, 0)
     if _checked(policy) != "paged":
         return Reservations(slots, RESERVING[policy](int(quoted("opt-longest"))))
     if slots < whole("block_size", block_size):

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> tuple[str, str]:
     policy = options.policy or "paged"
     with _at_fault("--block-size"):
         memory = _memory(policy, options)
-    with _at_fault("--trace" if options.trace else "--seconds"):
+    with _at_fault("--seconds" if options.trace is None else "--trace"):
         arrivals, title, until_s = _workload(options)
         result = simulate(
             arrivals, memory, server_cost(policy), until_s=until_s, skip_too_large=bool(options.skip_too_large)
@@ -41,7 +41,9 @@ def run(options: argparse.Namespace) -> tuple[str, str]:
         if options.format == "mooncake":
             reuse = prefix_reuse(islice(mooncake(options.trace), options.requests))
             numbers["prefix_reuse"] = reuse.rate
-            lines.append(f"prefixes     {reuse.rate:.1%} of all prompt tokens would be found in a cache without bounds")
+            lines.append(
+                f"prefixes     {reuse.rate:.1%} of the trace's prompt tokens are found in a cache without bounds"
+            )
     return "\n".join(lines), json.dumps({"policy": policy, **numbers}, indent=1) + "\n"
 
 
@@ -73,7 +75,7 @@ def _workload(options: argparse.Namespace) -> tuple[Iterator[Arrival], str, floa
     seed = options.seed or 0
     rate = 2.0 if options.rate is None else options.rate
     name = options.trace or options.lengths or "sharegpt"
-    lengths = from_pairs(pairs(options.trace), seed) if options.trace else LENGTHS[name](seed)
+    lengths = from_pairs(pairs(options.trace), seed) if options.trace is not None else LENGTHS[name](seed)
     if options.requests:
         stop_s, extent = None, f"{options.requests:,} requests"
     else:

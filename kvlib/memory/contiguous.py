@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from kvlib.checks import whole
-from kvlib.errors import BadInput, RequestTooLarge, UnknownSequence
+from kvlib.errors import BadConfig, BadInput, RequestTooLarge, UnknownSequence
 from kvlib.memory.allocator import Allocator
 from kvlib.memory.buddy import BuddyAllocator
 from kvlib.memory.reservation import Max, Oracle, Policy, Pow2
@@ -42,6 +42,8 @@ class ContiguousManager:
     """
 
     def __init__(self, num_slots: int, policy: Policy, allocator: type[Allocator] = BuddyAllocator) -> None:
+        if not isinstance(policy, Policy):
+            raise BadConfig(f"policy is {policy!r}; give one, such as Max(2048)")
         self.policy = policy
         self.allocator = allocator(num_slots)
         self._sequences: dict[object, _Reservation] = {}
@@ -78,8 +80,12 @@ class ContiguousManager:
         if seq_id in self._sequences:
             raise BadInput(f"sequence {seq_id!r} already holds memory; free it first or choose another id")
         slots = self.policy.reserve(num_prompt_tokens, num_output_tokens)
-        start = self.allocator.allocate(slots)
         length, full_at = num_prompt_tokens + num_output_tokens, self._now + num_output_tokens
+        if slots < length:
+            raise BadConfig(
+                f"{self.policy.name} reserves {slots} slots for {length} tokens; a policy reserves them all"
+            )
+        start = self.allocator.allocate(slots)
         self._sequences[seq_id] = _Reservation(start, slots, length, full_at)
         self._full_at.setdefault(full_at, set()).add(seq_id)
         self._stored += num_prompt_tokens

@@ -8,6 +8,8 @@ from kvlib.checks import whole
 from kvlib.errors import BadConfig, RequestTooLarge
 from kvlib.serving.batch import SimulatedRequest
 
+LARGEST_BLOCK = 1 << 20  # tokens; each offset in a block has a counter
+
 
 class CountedBlocks:
     """`num_blocks` blocks of `block_size` tokens; an admission leaves the share `watermark` of them free while another
@@ -19,6 +21,8 @@ class CountedBlocks:
             raise BadConfig(f"watermark is {watermark!r}; it is a share of the pool, from 0 to below 1")
         self.num_blocks = whole("num_blocks", num_blocks)
         self.block_size = whole("block_size", block_size)
+        if block_size > LARGEST_BLOCK:
+            raise BadConfig(f"block_size is {block_size}; give at most {LARGEST_BLOCK:,} tokens a block")
         self.num_slots = num_blocks * block_size
         self.num_free_blocks = num_blocks
         self.num_unused = 0  # slots of last blocks that their requests will never fill

@@ -36,16 +36,18 @@ class Incoming:
         return request
 
     def _read(self) -> None:
-        self._next = next(self._arrivals, None)
-        if self._next is None:
-            self.next_s = NEVER
+        for arrival in self._arrivals:
+            self._num_read += 1
+            self._check(arrival)
+            self._next, self.next_s = arrival, arrival.time_s
             return
-        self._num_read += 1
-        self._check(self._next)
-        self.next_s = self._next.time_s
+        self._next, self.next_s = None, NEVER
 
     def _check(self, arrival: "Arrival") -> None:
-        name, time_s = f"request {self._num_read}", arrival.time_s
+        name = f"request {self._num_read}"
+        if not hasattr(arrival, "time_s"):
+            raise BadInput(f"{name} is {arrival!r:.80}; give Arrivals, with a time and two numbers of tokens")
+        time_s = arrival.time_s
         if isinstance(time_s, bool) or not isinstance(time_s, (int, float)) or not 0 <= time_s < NEVER:
             raise BadInput(f"{name} comes at {time_s!r}; give seconds from the workload's start, at least 0 and finite")
         if time_s < self.next_s:

@@ -58,6 +58,10 @@ def read_lines(path: "str | os.PathLike[str]", *, skip: int = 0) -> "Iterator[Li
     if not isinstance(path, (str, os.PathLike)):
         raise BadInput(f"{path!r} is not a path; give the name of a trace file, plain or .gz")
     path = os.fspath(path)
+    if os.path.exists(path) and not os.path.isfile(path):  # what is read twice must be there twice
+        raise BadInput(
+            f"{path} cannot be read (not a file); give the name of a file, and save first what comes from a pipe"
+        )
     number = found = 0
     try:
         with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:

@@ -260,3 +260,17 @@ def test_a_longest_sequence_that_is_no_count_is_refused(longest):
 def test_a_next_request_of_no_slots_is_refused():
     with pytest.raises(BadInput, match="next_slots is 0"):
         ContiguousManager(128, Max(64)).split(next_slots=0)
+
+
+def test_a_policy_that_reserves_too_little_or_is_none_is_refused():
+    class TooLittle(Max):
+        def reserve(self, num_prompt_tokens, num_output_tokens):
+            return 5
+
+    manager = ContiguousManager(100, TooLittle(64))
+    with pytest.raises(BadConfig, match="reserves 5 slots for 33 tokens"):
+        manager.admit("A", 30, 3)
+    assert manager.split().free == 100
+    for policy in ("max", None, Max):
+        with pytest.raises(BadConfig, match="policy is"):
+            ContiguousManager(100, policy)

@@ -367,3 +367,14 @@ def test_sums_that_do_not_come_back_to_zero_are_reported():
     assert simulation.step()
     with pytest.raises(BlocksInUse, match="0 tokens, 16 held"):
         simulation.step()
+
+
+@pytest.mark.parametrize("other", [None, (1.0, 5, 5), "later"])
+def test_what_is_no_arrival_is_named_and_does_not_end_the_workload(other):
+    with pytest.raises(BadInput, match=r"request 2 is .*; give Arrivals"):
+        Simulation([Arrival(0.0, 5, 5), other, Arrival(1.0, 5, 5)], CountedBlocks(100), None).step()
+
+
+def test_a_block_too_large_to_be_counted_is_refused():
+    with pytest.raises(BadConfig, match="block_size is 99999999999; give at most"):
+        CountedBlocks(1, 99_999_999_999)
