@@ -87,6 +87,20 @@ def foreign_imports(name, source):
     ]
 
 
+def foreign_syntax(name, source):
+    """One line for each unpacking inside a display in the module `name`, which a browser's Python cannot parse."""
+    return [
+        f"{name}, line {node.lineno}: {ast.unparse(node)}"
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.Dict) and None in node.keys)
+        or (
+            isinstance(node, (ast.Tuple, ast.List, ast.Set))
+            and not isinstance(getattr(node, "ctx", None), ast.Store)
+            and any(isinstance(each, ast.Starred) for each in node.elts)
+        )
+    ]
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_every_module_has_its_place_in_the_order(name):
     assert name.split(".")[1] in RANK, f"{name} is new: add {name.split('.')[1]} to ORDER in this file"
@@ -100,6 +114,7 @@ def test_imports_run_one_way(name):
 @pytest.mark.parametrize("name", [name for name in MODULES if part_of(name) in STANDARD_LIBRARY_ONLY])
 def test_memory_serving_and_events_keep_to_what_a_browser_has(name):
     assert foreign_imports(name, MODULES[name]) == []
+    assert foreign_syntax(name, MODULES[name]) == []
 
 
 @pytest.mark.parametrize(
@@ -123,6 +138,11 @@ def test_a_planted_import_upwards_is_named(name, source, offending):
 @pytest.mark.parametrize("source", ["import torch", "from dataclasses import dataclass", "import random"])
 def test_a_planted_import_that_a_browser_lacks_is_named(source):
     assert foreign_imports("kvlib.events", source)
+
+
+@pytest.mark.parametrize("source", ["[*a, b]", "{*a}", "{**a, 'b': 1}", "x = (*a, *b)"])
+def test_planted_syntax_that_a_browser_lacks_is_named(source):
+    assert foreign_syntax("kvlib.events", source)
 
 
 def test_imports_downwards_and_within_a_part_are_allowed():

@@ -115,7 +115,7 @@ class RequestQueues:
 
     def _end(self, request: Request, reason: str) -> None:
         self._free(request)
-        for name in {request.request_id, *request.seq_ids}:  # its first sequence may have been dropped
+        for name in set(request.seq_ids) | {request.request_id}:  # its first sequence may have been dropped
             del self._owners[name]
         self._note("finish", request, reason=reason)
 
