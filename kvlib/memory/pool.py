@@ -165,9 +165,8 @@ class BlockPool:
         self._later_holders.clear()
 
     def _check_blocks(self, blocks: list[int]) -> None:
-        if not {int}.issuperset(map(type, blocks)) or (
-            blocks and not 0 <= min(blocks) <= max(blocks) <= self.num_blocks
-        ):
+        are_whole = type(sum(blocks)) is int  # a single float would make the sum one
+        if blocks and not (are_whole and min(blocks) >= 0 and max(blocks) <= self.num_blocks):
             raise BadInput(f"{blocks} names a block that is not here; the pool has blocks 1 to {self.num_blocks}")
 
     def _evict(self, count: int) -> list[int]:

@@ -218,6 +218,9 @@ def test_one_bad_key_among_good_ones_publishes_none(bad_key):
         lambda pool: pool.share([1, -1]),
         lambda pool: pool.share([1, 3]),
         lambda pool: pool.take(-1),
+        lambda pool: pool.release([1, 1.5]),
+        lambda pool: pool.set_keys([1, 2], ["a"]),
+        lambda pool: pool.set_keys([1, 99], ["a", "b"]),
     ],
 )
 def test_a_block_that_is_not_here_or_free_is_refused_and_nothing_is_counted(call):
