@@ -140,8 +140,10 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatc
 
 
 INTERRUPTED = """
-import os, pathlib, sys, time
+import os, pathlib, signal, sys, time
 from kvlib.serving.sweep import sweep
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background begins with it ignored
 
 def never_ends(point):
     pathlib.Path(sys.argv[1], str(os.getpid())).touch()
@@ -169,9 +171,13 @@ def wait_until(condition, seconds=60):
 def test_an_interrupted_sweep_leaves_no_process_behind(tmp_path):
     command = [sys.executable, "-c", INTERRUPTED, str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as program:
-        started = wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
-        os.killpg(program.pid, signal.SIGINT)  # as Ctrl-C in a terminal does
-        told = program.communicate(timeout=60)[1]
+        try:
+            started = wait_until(lambda: len(list(tmp_path.iterdir())) == 2)
+            os.killpg(program.pid, signal.SIGINT)  # as Ctrl-C in a terminal does
+            told = program.communicate(timeout=60)[1]
+        except subprocess.TimeoutExpired:
+            os.killpg(program.pid, signal.SIGKILL)
+            raise
     assert started
     assert "KeyboardInterrupt" in told
     workers = [int(file.name) for file in tmp_path.iterdir()]
