@@ -45,7 +45,7 @@ class Replay:
 
     def _append_all(self) -> bool:
         """One more token for each running request, the earliest first; the latest yields when memory is short."""
-        append, running = self.manager.append, self.running
+        append, running, block_size = self.manager.append, self.running, BLOCK_SIZE
         num_running, done = len(running), 0
         while done < len(running):
             work = running[done]
@@ -56,7 +56,7 @@ class Replay:
                 continue
             done += 1
             work.num_tokens += 1
-            if work.num_tokens % BLOCK_SIZE == 0:
+            if work.num_tokens % block_size == 0:
                 work.extend_keys()
                 self.manager.publish(work.number, work.prefix.keys)
         self.num_appended += done

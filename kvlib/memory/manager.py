@@ -111,15 +111,16 @@ class BlockManager:
         Raises OutOfBlocks if the pool has too few free blocks now.
         """
         table = self._tables.get(seq_id) or self.table(seq_id)
-        if type(num_tokens) is int and num_tokens > 0 and table.num_tokens + num_tokens <= table.writable_to:
+        if type(num_tokens) is not int or num_tokens < 1:
+            whole("num_tokens", num_tokens, 1, BadInput)
+        if table.num_tokens + num_tokens <= table.writable_to:
             table.num_tokens += num_tokens
             return None
-        return self._append_to_others(table, num_tokens)
+        return self._append_with_blocks(table, num_tokens)
 
-    def _append_to_others(self, table: BlockTable, num_tokens: int) -> tuple[int, int] | None:
+    def _append_with_blocks(self, table: BlockTable, num_tokens: int) -> tuple[int, int] | None:
         """As `append`, where the last block is full or may be another sequence's, too."""
-        whole("num_tokens", num_tokens, 1, BadInput)
-        room = table.room
+        room = len(table.blocks) * self.block_size - table.num_tokens
         copies_tail = room > 0 and self.pool.ref_counts[table.blocks[-1]] > 1
         taken = self.pool.take(-((room - num_tokens) // self.block_size) + copies_tail)
         copy = None

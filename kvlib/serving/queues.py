@@ -86,9 +86,10 @@ class RequestQueues:
         sequence = request.sequence(seq_id)
         if request not in self.running or len(request.sequences) == 1:
             raise BadInput(f"{request} does not run, or has no other sequence; finish or abort it instead")
-        if sequence.num_computed < self._num_stored(sequence):
-            raise BadInput(f"{sequence} is being computed again; drop it once it is computed")
-        self.manager.free(seq_id)
+        if seq_id in self.manager:  # one that has all its tokens may hold nothing any more
+            if sequence.num_computed < self._num_stored(sequence):
+                raise BadInput(f"{sequence} is being computed again; drop it once it is computed")
+            self.manager.free(seq_id)
         request.sequences.remove(sequence)
         if seq_id != request.request_id:
             del self._owners[seq_id]

@@ -342,3 +342,15 @@ def test_what_returned_from_the_host_can_be_published_and_found_again():
 def test_a_setting_of_the_wrong_kind_is_named(settings, words):
     with pytest.raises(BadConfig, match=words):
         Scheduler(**{"manager": BlockManager(4, 4), **settings})
+
+
+def test_a_complete_sequence_that_gave_its_memory_up_can_be_dropped():
+    scheduler, _, b = grouped(BlockManager(6, 4), max_tokens=2)
+    b.sequence("B.1").append()  # all its tokens; B lacks one
+    scheduler._preempt_latest(scheduler.schedule())
+    scheduler.abort("A")
+    turn(scheduler)
+    assert "B.1" not in scheduler.manager
+    scheduler.drop(b, "B.1")
+    finish_complete(scheduler)
+    assert scheduler.manager.num_free_blocks == 6

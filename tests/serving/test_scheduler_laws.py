@@ -92,10 +92,16 @@ class Server:
         else:
             self._write(sequence)
         if len(request.sequences) > 1 and self.random.random() < 0.05:
-            self.scheduler.drop(request, self.random.choice(request.sequences).seq_id)
+            whole = [each for each in request.sequences if not self.is_being_computed(each)]
+            if whole:
+                self.scheduler.drop(request, self.random.choice(whole).seq_id)
         if all(each.num_tokens == each.most_tokens for each in request.sequences):
             self.scheduler.finish(request, "length")
             self.ended[request.request_id] = "length"
+
+    def is_being_computed(self, sequence):
+        held = sequence.seq_id in self.manager
+        return held and sequence.num_computed < self.manager.table(sequence.seq_id).num_tokens
 
     def _write(self, sequence):
         token = self.random.randrange(2)
@@ -129,7 +135,7 @@ def make_scheduler(kind, num_blocks, block_size, watermark, **options):
 REQUESTS = st.lists(st.tuples(st.integers(1, 20), st.integers(1, 12), st.integers(1, 3)), min_size=1, max_size=8)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     kind=st.sampled_from(["recompute", "swap", "tree"]),
     num_blocks=st.integers(3, 24),
