@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Iterable
 
 from kvlib.bench.requests import RecordedRequest
-from kvlib.errors import OutOfBlocks
 from kvlib.memory import BlockManager, PrefixHasher, PrefixKeys
 
 NUM_BLOCKS, BLOCK_SIZE = 20_000, 16
@@ -45,21 +44,17 @@ class Replay:
 
     def _append_all(self) -> bool:
         """One more token for each running request, the earliest first; the latest yields when memory is short."""
-        append, running, block_size = self.manager.append, self.running, BLOCK_SIZE
-        num_running, done = len(running), 0
-        while done < len(running):
-            work = running[done]
-            try:
-                append(work.number)
-            except OutOfBlocks:
+        num_running, done = len(self.running), 0
+        while done < len(self.running):
+            done += len(self.manager.append_each([work.number for work in self.running[done:]]))
+            if done < len(self.running):
                 self._preempt_latest()
-                continue
-            done += 1
+        self.num_appended += done
+        for work in self.running:
             work.num_tokens += 1
-            if work.num_tokens % block_size == 0:
+            if work.num_tokens % BLOCK_SIZE == 0:
                 work.extend_keys()
                 self.manager.publish(work.number, work.prefix.keys)
-        self.num_appended += done
         return done < num_running
 
     def _preempt_latest(self) -> None:

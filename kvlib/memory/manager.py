@@ -132,6 +132,25 @@ class BlockManager:
         table.writable_to = len(table.blocks) * self.block_size
         return copy
 
+    def append_each(self, seq_ids: list) -> list[tuple[int, int] | None]:
+        """Make room for one more token of each of these sequences, in turn -> what `append` returns for each.
+
+        One call for all that decode together. Where no block is left for one of them, the list ends before it.
+        """
+        tables, copies = self._tables, []  # type: dict[object, BlockTable], list[tuple[int, int] | None]
+        for seq_id in seq_ids:
+            table = tables.get(seq_id) or self.table(seq_id)
+            copy = None
+            if table.num_tokens < table.writable_to:
+                table.num_tokens += 1
+            else:
+                try:
+                    copy = self._append_with_blocks(table, 1)
+                except OutOfBlocks:
+                    break
+            copies.append(copy)
+        return copies
+
     def fork(self, parent_id: object, child_id: object, num_blocks: int | None = None) -> None:
         """Give `child_id` a table of its own that names the blocks of `parent_id`: all, or the first `num_blocks`.
 

@@ -3,7 +3,7 @@
 A class of its own, so that the plain managers pay nothing for logs that nobody keeps.
 """
 
-from kvlib.errors import BadInput
+from kvlib.errors import BadInput, OutOfBlocks
 from kvlib.events import EventLog
 from kvlib.memory.pool import BlockPool
 from kvlib.memory.swap import SwapBlockManager
@@ -40,6 +40,16 @@ class RecordedBlockManager(SwapBlockManager):
         self._log_new(seq_id, num_old)
         self.log.add("write", seq=seq_id, start=start, stop=table.num_tokens)
         return copy
+
+    def append_each(self, seq_ids: list) -> list[tuple[int, int] | None]:
+        """As BlockManager.append_each; logs what `append` does for each."""
+        copies = []
+        for seq_id in seq_ids:
+            try:
+                copies.append(self.append(seq_id))
+            except OutOfBlocks:
+                break
+        return copies
 
     def fork(self, parent_id: object, child_id: object, num_blocks: int | None = None) -> None:
         """As BlockManager.fork; logs a share for each block."""

@@ -93,12 +93,10 @@ class Scheduler(RequestQueues):
         return any(self._num_stored(sequence) > sequence.num_computed for sequence in request.growing)
 
     def _decode(self, step: Step, request: Request) -> None:
-        for sequence in request.growing:
-            if sequence.num_tokens > sequence.num_computed:
-                copy = self.manager.append(sequence.seq_id)
-                if copy:
-                    step.copies.append(copy)
-                step.decodes.append(Work(request, sequence, sequence.num_computed, sequence.num_tokens))
+        told = [sequence for sequence in request.growing if sequence.num_tokens > sequence.num_computed]
+        copies = self.manager.append_each([sequence.seq_id for sequence in told])
+        step.copies += [copy for copy in copies if copy]
+        step.decodes += [Work(request, each, each.num_computed, each.num_tokens) for each in told]
 
     def _prefill(self, step: Step, request: Request) -> None:
         for sequence in request.growing:

@@ -110,6 +110,20 @@ class Memory(RuleBasedStateMachine):
         self.texts[seq] += more
         self.write(seq, start)
 
+    @rule(seqs=st.lists(sequences, min_size=1, max_size=3, unique=True), token=st.integers(0, 1))
+    def append_each(self, seqs, token):
+        here = [seq for seq in seqs if seq not in self.swapped]
+        possible = self.manager.can_append(here)
+        copies = self.manager.append_each(here)
+        assert (len(copies) == len(here)) == possible
+        size = self.manager.block_size
+        for seq, copy in zip(here, copies):
+            if copy:
+                source, target = copy
+                self.slots.update({target * size + i: self.slots.get(source * size + i) for i in range(size)})
+            self.texts[seq].append(token)
+            self.write(seq, len(self.texts[seq]) - 1)
+
     @rule(target=sequences, parent=sequences, part=st.one_of(st.none(), st.floats(0, 1)))
     def fork(self, parent, part):
         if parent in self.swapped:

@@ -299,3 +299,16 @@ def test_bad_input_is_named_and_changes_nothing(call, error, words):
         call(manager)
     assert manager.table("A").entries() == [(1, 16)]
     assert manager.num_free_blocks == 3
+
+
+def test_one_call_appends_for_all_that_decode_as_far_as_the_blocks_go():
+    manager = BlockManager(4, 4)
+    manager.admit("A", 6)
+    manager.fork("A", "B")
+    manager.admit("C", 4)
+    assert manager.append_each(["A", "B", "C"]) == [(2, 4), None]  # A copies, B writes in place, C finds no block
+    assert [manager.table(seq).num_tokens for seq in "ABC"] == [7, 7, 4]
+    manager.free("A")
+    assert manager.append_each(["C"]) == [None]
+    with pytest.raises(UnknownSequence, match="no sequence 'A'"):
+        manager.append_each(["A"])
