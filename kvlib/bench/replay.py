@@ -28,7 +28,7 @@ class Replay:
         self.waiting = deque(_Work(number, request, hasher.start()) for number, request in enumerate(requests))
         for work in self.waiting:
             manager.check_fits(work.num_final)
-        self.running: list[_Work] = []
+        self.running: dict[int, _Work] = {}  # by number, the earliest first
         self.num_steps = self.num_preemptions = self.num_hit = self.num_queried = self.num_appended = 0
         self.seconds = dict.fromkeys(PHASES, 0.0)
 
@@ -46,11 +46,11 @@ class Replay:
         """One more token for each running request, the earliest first; the latest yields when memory is short."""
         num_running, done = len(self.running), 0
         while done < len(self.running):
-            done += len(self.manager.append_each([work.number for work in self.running[done:]]))
+            done += len(self.manager.append_each(list(self.running)[done:]))
             if done < len(self.running):
                 self._preempt_latest()
         self.num_appended += done
-        for work in self.running:
+        for work in self.running.values():
             work.num_tokens += 1
             if work.num_tokens % BLOCK_SIZE == 0:
                 work.extend_keys()
@@ -58,17 +58,17 @@ class Replay:
         return done < num_running
 
     def _preempt_latest(self) -> None:
-        work = self.running.pop()
+        _, work = self.running.popitem()
         work.num_tokens += 1  # it has its new token, and no slot for it
         self.manager.free(work.number)
         self.waiting.appendleft(work)
         self.num_preemptions += 1
 
     def _free_finished(self) -> None:
-        finished = [work for work in self.running if work.num_tokens >= work.num_final]
-        for work in finished:
-            self.manager.free(work.number)
-            self.running.remove(work)
+        finished = [work.number for work in self.running.values() if work.num_tokens >= work.num_final]
+        for number in finished:
+            self.manager.free(number)
+            del self.running[number]
 
     def _admit_all(self) -> None:
         """Admit from the head until one does not fit or the step has enough to compute; the last may exceed that."""
@@ -88,7 +88,7 @@ class Replay:
             return 0
         num_cached = self.manager.admit(work.number, work.num_tokens, keys)
         self.manager.publish(work.number, keys)
-        self.running.append(self.waiting.popleft())
+        self.running[work.number] = self.waiting.popleft()
         self.num_hit += num_cached
         self.num_queried += work.num_tokens
         return work.num_tokens - num_cached
