@@ -1,7 +1,7 @@
 """The block manager: gives blocks to sequences, shares them, copies on write, takes them back."""
 
-from kvlib.checks import whole
-from kvlib.errors import BadConfig, BadInput, OutOfBlocks, RequestTooLarge, UnknownSequence
+from kvlib.checks import share, whole
+from kvlib.errors import BadInput, OutOfBlocks, RequestTooLarge, UnknownSequence
 from kvlib.memory.pool import BlockPool, real
 from kvlib.memory.table import BlockTable
 
@@ -17,11 +17,9 @@ class BlockManager:
     """
 
     def __init__(self, num_blocks: int, block_size: int, *, watermark: float = 0.0) -> None:
-        if not isinstance(watermark, (int, float)) or not 0 <= watermark < 1:
-            raise BadConfig(f"watermark is {watermark!r}; it is a share of the pool, from 0 to below 1")
         self.block_size = whole("block_size", block_size)
         self.pool = BlockPool(whole("num_blocks", num_blocks))
-        self._reserve = int(watermark * num_blocks)
+        self._reserve = int(share("watermark", watermark) * num_blocks)
         self._tables: dict[object, BlockTable] = {}
 
     @property
@@ -93,6 +91,9 @@ class BlockManager:
                 f"{self.pool.num_free} free ones {self._num_waiting(hits)} hold its own beginning and "
                 f"{self._kept_back()} are kept back; admit it later"
             )
+        return self._open_table(seq_id, num_tokens, hits)
+
+    def _open_table(self, seq_id: object, num_tokens: int, hits: list[int]) -> int:
         self.pool.share(real(hits))  # before taking: a block taken first could evict a hit
         taken = self.pool.take(self.blocks_for(num_tokens) - len(hits))
         self._tables[seq_id] = table = BlockTable(self.block_size, hits + taken, num_tokens, len(hits))

@@ -4,7 +4,6 @@ from kvlib.memory.manager import BlockManager
 from kvlib.memory.pool import BlockPool
 from kvlib.memory.radix import Insertion, RadixCache
 from kvlib.memory.radix_tree import Node, ancestor, num_equal
-from kvlib.memory.table import BlockTable
 
 
 class TreePool(BlockPool):
@@ -68,11 +67,8 @@ class RadixManager(BlockManager):
             return super().admit(seq_id, num_tokens, keys)  # which raises, and says why
         end = self.tree.match_prefix(keys[: len(hits)]).node
         self.tree.lock(end)  # before taking: a block taken first could evict a hit
-        self.pool.share(hits)
-        taken = self.pool.take(self.blocks_for(num_tokens) - len(hits))
-        self._tables[seq_id] = BlockTable(self.block_size, hits + taken, num_tokens, len(hits))
         self._ends[seq_id] = end
-        return len(hits) * self.block_size
+        return self._open_table(seq_id, num_tokens, hits)
 
     def fork(self, parent_id: object, child_id: object, num_blocks: int | None = None) -> None:
         """As BlockManager.fork."""

@@ -4,7 +4,7 @@ Who gets which block decides no time and no share, so the counts are all that is
 `kvlib.memory.BlockManager` without sharing, iteration by iteration.
 """
 
-from kvlib.checks import whole
+from kvlib.checks import share, whole
 from kvlib.errors import BadConfig, RequestTooLarge
 from kvlib.serving.batch import SimulatedRequest
 
@@ -17,8 +17,6 @@ class CountedBlocks:
     """
 
     def __init__(self, num_blocks: int, block_size: int = 16, *, watermark: float = 0.01) -> None:
-        if isinstance(watermark, bool) or not isinstance(watermark, (int, float)) or not 0 <= watermark < 1:
-            raise BadConfig(f"watermark is {watermark!r}; it is a share of the pool, from 0 to below 1")
         self.num_blocks = whole("num_blocks", num_blocks)
         self.block_size = whole("block_size", block_size)
         if block_size > LARGEST_BLOCK:
@@ -26,7 +24,7 @@ class CountedBlocks:
         self.num_slots = num_blocks * block_size
         self.num_free_blocks = num_blocks
         self.num_unused = 0  # slots of last blocks that their requests will never fill
-        self._reserve = int(watermark * num_blocks)
+        self._reserve = int(share("watermark", watermark) * num_blocks)
         self._phases = [0] * block_size  # how many running requests have this offset, modulo block_size
         self._unused_from: dict[int, int] = {}  # by iteration: slots of the last blocks that are taken then
 

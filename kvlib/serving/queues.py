@@ -121,12 +121,9 @@ class RequestQueues:
         self._note("finish", request, reason=reason)
 
     def _free(self, request: Request) -> None:
-        for seq_id in self._holding(request):
-            self.manager.free(seq_id)
-
-    def _holding(self, request: Request) -> list[str]:
-        """Its sequences that hold memory: none of a request that waits."""
-        return [seq_id for seq_id in request.seq_ids if seq_id in self.manager]
+        for seq_id in request.seq_ids:
+            if seq_id in self.manager:  # one that waits holds nothing
+                self.manager.free(seq_id)
 
     def _num_stored(self, sequence: Sequence) -> int:
         return self.manager.table(sequence.seq_id).num_tokens
