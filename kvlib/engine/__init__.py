@@ -13,10 +13,11 @@ except ImportError as error:
         f'kvlib.engine needs another package ({error}); in the clone, run: pip install ".[torch]"'
     ) from error
 
-from kvlib.engine.config import LlamaConfig
+from kvlib.engine.attending import NoCache, PagedAttention
+from kvlib.engine.config import DecoderConfig
 from kvlib.engine.detokenizer import Detokenizer
 from kvlib.engine.engine import LLMEngine
-from kvlib.engine.llama import Llama, NoCache, PagedAttention
+from kvlib.engine.llama import Llama
 from kvlib.engine.llm import LLM
 from kvlib.engine.model import Model, load
 from kvlib.engine.outputs import CompletionOutput, RequestOutput
@@ -28,10 +29,10 @@ from kvlib.packaged import packaged_model
 __all__ = [
     "LLM",
     "CompletionOutput",
+    "DecoderConfig",
     "Detokenizer",
     "LLMEngine",
     "Llama",
-    "LlamaConfig",
     "Model",
     "NoCache",
     "PagedAttention",

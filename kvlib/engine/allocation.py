@@ -1,13 +1,13 @@
 """The cache's tensors, asked for only where they can fit."""
 
 from kvlib.attention import LayerCache, new_cache
-from kvlib.engine.config import LlamaConfig
+from kvlib.engine.config import DecoderConfig
 from kvlib.errors import BadConfig
 from kvlib.machine import free_memory
 from kvlib.sizing import ModelSpec
 
 
-def allocate(config: LlamaConfig, num_blocks: int, block_size: int) -> list[LayerCache]:
+def allocate(config: DecoderConfig, num_blocks: int, block_size: int) -> list[LayerCache]:
     """`kvlib.attention.new_cache` for the model of `config`, float32.
 
     Raises BadConfig with the bytes wanted, before anything is allocated where the free memory is known.

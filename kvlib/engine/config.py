@@ -10,7 +10,7 @@ from kvlib.errors import BadModelFile
 
 
 @dataclass(frozen=True)
-class LlamaConfig:
+class DecoderConfig:
     """Sizes of a Llama-family model. `context_length` counts tokens, prompt and answer together."""
 
     num_layers: int
@@ -25,7 +25,7 @@ class LlamaConfig:
     rms_norm_eps: float
 
     @classmethod
-    def from_metadata(cls, metadata: Mapping[str, Any], path: Path) -> "LlamaConfig":
+    def from_metadata(cls, metadata: Mapping[str, Any], path: Path) -> "DecoderConfig":
         """Read the keys `llama.*` of the file `path`.
 
         Raises BadModelFile for another architecture, a missing or impossible value, or a rotary embedding that

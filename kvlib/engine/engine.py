@@ -58,7 +58,7 @@ class LLMEngine:
         )
         self.model = model if isinstance(model, Model) else load(model)
         self.tokenizer = self.model.tokenizer
-        caches = allocate(self.model.llama.config, num_blocks, block_size)
+        caches = allocate(self.model.decoder.config, num_blocks, block_size)
         if log is None:
             self.manager = BlockManager(num_blocks, block_size)
         else:
@@ -67,7 +67,7 @@ class LLMEngine:
             self.manager, max_num_seqs=max_num_seqs, max_num_batched_tokens=max_num_batched_tokens, log=log
         )
         self.log = log
-        self._worker = Worker(self.model.llama, self.manager, caches, attention_backend)
+        self._worker = Worker(self.model.decoder, self.manager, caches, attention_backend)
         self._numbers = count()  # ids for requests that come without one
         self._live: dict[str, Generation] = {}  # waiting or running
         self._added: dict[str, Generation] = {}  # by add_request, and not yet reported to the end
@@ -125,7 +125,7 @@ class LLMEngine:
         except RequestTooLarge as error:
             raise RequestTooLarge(f"{prompt.name} is too long for the pool: {error}") from None
         num_slots = self.manager.pool.num_blocks * self.manager.block_size
-        room = min(self.model.llama.config.context_length, num_slots + 1) - num_tokens  # the last token needs no slot
+        room = min(self.model.decoder.config.context_length, num_slots + 1) - num_tokens  # the last token needs no slot
         return Generation(prompt, params, self.tokenizer, room)
 
     def _unused_id(self) -> str:

@@ -4,7 +4,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from kvlib.engine.config import LlamaConfig
+from kvlib.engine.config import DecoderConfig
+from kvlib.engine.decoder import Decoder
 from kvlib.engine.llama import Llama
 from kvlib.engine.shown import shown
 from kvlib.engine.tokenizer import Tokenizer
@@ -18,7 +19,7 @@ class Model(NamedTuple):
     """What `load` read. Never changed by use: any number of LLM objects may share one."""
 
     path: Path
-    llama: Llama
+    decoder: Decoder
     tokenizer: Tokenizer
 
 
@@ -30,7 +31,7 @@ def load(path: str | Path | None = None) -> Model:
     """
     path = packaged_model() if path is None else _existing(path)
     header = read_header(path)
-    config = LlamaConfig.from_metadata(header.metadata, path)
+    config = DecoderConfig.from_metadata(header.metadata, path)
     tokenizer = Tokenizer(header.metadata, path)
     return Model(path, Llama(config, load_weights(path, header, config)), tokenizer)
 

@@ -33,7 +33,7 @@ def read_prompts(given: Any, model: Model) -> list[Prompt]:
 def read_prompt(given: Any, model: Model, name: str = "the prompt") -> Prompt:
     """One prompt, called `name` in messages. Raises what read_prompts raises."""
     prompt = _to_tokens(given, model, name)
-    vocab_size, context = model.llama.config.vocab_size, model.llama.config.context_length
+    vocab_size, context = model.decoder.config.vocab_size, model.decoder.config.context_length
     if not prompt.token_ids:
         raise BadInput(f"{name} is empty; give at least one token")
     for token in prompt.token_ids:

@@ -11,24 +11,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kvlib.engine.config import LlamaConfig
+from kvlib.engine.config import DecoderConfig
+from kvlib.engine.linear import FORMS, Linear
 from kvlib.engine.metadata import AGAIN
 from kvlib.errors import BadModelFile
 from kvlib.gguf import Header
 
 
 class LayerWeights(NamedTuple):
-    """One transformer layer; every matrix is [outputs, inputs]."""
+    """One transformer layer; every matrix is a Linear, here [outputs, inputs]."""
 
     attention_norm: Tensor  # [hidden]
-    query: Tensor  # [num_heads * head_size, hidden]
-    key: Tensor  # [num_kv_heads * head_size, hidden]
-    value: Tensor  # [num_kv_heads * head_size, hidden]
-    output: Tensor  # [hidden, num_heads * head_size]
+    query: Linear  # [num_heads * head_size, hidden]
+    key: Linear  # [num_kv_heads * head_size, hidden]
+    value: Linear  # [num_kv_heads * head_size, hidden]
+    output: Linear  # [hidden, num_heads * head_size]
     mlp_norm: Tensor  # [hidden]
-    gate: Tensor  # [intermediate, hidden]
-    up: Tensor  # [intermediate, hidden]
-    down: Tensor  # [hidden, intermediate]
+    gate: Linear  # [intermediate, hidden]
+    up: Linear  # [intermediate, hidden]
+    down: Linear  # [hidden, intermediate]
 
 
 class Weights(NamedTuple):
@@ -37,36 +38,38 @@ class Weights(NamedTuple):
     embedding: Tensor  # [vocab, hidden]
     layers: list[LayerWeights]
     norm: Tensor  # [hidden]
-    unembedding: Tensor  # [vocab, hidden]; the embedding itself where the file has no other
+    unembedding: Linear  # [vocab, hidden]; the embedding itself where the file has no other
 
 
-def load_weights(path: Path, header: Header, config: LlamaConfig) -> Weights:
+def load_weights(path: Path, header: Header, config: DecoderConfig, form: str = "torch") -> Weights:
     """Read every tensor of the model in `path`. Raises BadModelFile, naming file, tensor, shapes found and expected.
 
     A file with a tensor that this forward pass would not use is refused too: the text would be wrong.
     """
     reader = _TensorReader(path, header)
+    linear = FORMS[form]
     hidden, inner, vocab = config.hidden_size, config.intermediate_size, config.vocab_size
     q_size, kv_size = config.num_heads * config.head_size, config.num_kv_heads * config.head_size
 
     def layer(prefix: str) -> LayerWeights:
         return LayerWeights(
             attention_norm=reader.read(f"{prefix}.attn_norm.weight", hidden),
-            query=half_split(reader.read(f"{prefix}.attn_q.weight", q_size, hidden), config.head_size),
-            key=half_split(reader.read(f"{prefix}.attn_k.weight", kv_size, hidden), config.head_size),
-            value=reader.read(f"{prefix}.attn_v.weight", kv_size, hidden),
-            output=reader.read(f"{prefix}.attn_output.weight", hidden, q_size),
+            query=linear(half_split(reader.read(f"{prefix}.attn_q.weight", q_size, hidden), config.head_size)),
+            key=linear(half_split(reader.read(f"{prefix}.attn_k.weight", kv_size, hidden), config.head_size)),
+            value=linear(reader.read(f"{prefix}.attn_v.weight", kv_size, hidden)),
+            output=linear(reader.read(f"{prefix}.attn_output.weight", hidden, q_size)),
             mlp_norm=reader.read(f"{prefix}.ffn_norm.weight", hidden),
-            gate=reader.read(f"{prefix}.ffn_gate.weight", inner, hidden),
-            up=reader.read(f"{prefix}.ffn_up.weight", inner, hidden),
-            down=reader.read(f"{prefix}.ffn_down.weight", hidden, inner),
+            gate=linear(reader.read(f"{prefix}.ffn_gate.weight", inner, hidden)),
+            up=linear(reader.read(f"{prefix}.ffn_up.weight", inner, hidden)),
+            down=linear(reader.read(f"{prefix}.ffn_down.weight", hidden, inner)),
         )
 
     embedding = reader.read("token_embd.weight", vocab, hidden)
     layers = [layer(f"blk.{index}") for index in range(config.num_layers)]
     norm = reader.read("output_norm.weight", hidden)
     tied = "output.weight" not in header.tensors
-    weights = Weights(embedding, layers, norm, embedding if tied else reader.read("output.weight", vocab, hidden))
+    unembedding = embedding if tied else reader.read("output.weight", vocab, hidden)
+    weights = Weights(embedding, layers, norm, linear(unembedding))
     reader.check_all_read()
     return weights
 

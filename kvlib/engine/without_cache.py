@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 
+from kvlib.engine.attending import NoCache
 from kvlib.engine.generation import Generation
-from kvlib.engine.llama import NoCache
 from kvlib.engine.model import Model
 from kvlib.engine.outputs import RequestOutput
 from kvlib.engine.params import SamplingParams
@@ -21,7 +21,7 @@ def stream_without_cache(
     Errors are those of LLM.stream, but for the pool, which does not exist here.
     """
     read, [params] = read_prompt(prompt, model), read_params(sampling_params, 1)
-    room = model.llama.config.context_length - len(read.token_ids)
+    room = model.decoder.config.context_length - len(read.token_ids)
     return _steps(model, Generation(read, params, model.tokenizer, room))
 
 
@@ -35,6 +35,6 @@ def generate_without_cache(model: Model, prompt: Any, sampling_params: SamplingP
 def _steps(model: Model, generation: Generation) -> Iterator[RequestOutput]:
     while not generation.finished:
         token_ids = torch.tensor(generation.prompt.token_ids + generation.token_ids)  # [T], one more each time
-        hidden = model.llama.forward(token_ids, torch.arange(len(token_ids)), NoCache())  # [T, hidden]
-        generation.choose(model.llama.logits(hidden[-1:])[0])
+        hidden = model.decoder.forward(token_ids, torch.arange(len(token_ids)), NoCache())  # [T, hidden]
+        generation.choose(model.decoder.logits(hidden[-1:])[0])
         yield generation.output()

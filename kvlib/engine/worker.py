@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from kvlib.attention import Batch, LayerCache, copy_blocks
-from kvlib.engine.llama import Llama, PagedAttention
+from kvlib.engine.attending import PagedAttention
+from kvlib.engine.decoder import Decoder
 from kvlib.memory import NULL_BLOCK, BlockManager
 
 
@@ -27,9 +28,9 @@ class Chunk(NamedTuple):
 class Worker:
     """Holds the cache's tensors, one keys and one values a layer, for the blocks that `manager` hands out."""
 
-    def __init__(self, llama: Llama, manager: BlockManager, caches: list[LayerCache], backend: str) -> None:
+    def __init__(self, decoder: Decoder, manager: BlockManager, caches: list[LayerCache], backend: str) -> None:
         self.caches = caches
-        self._llama = llama
+        self._decoder = decoder
         self._manager = manager
         self._backend = backend
 
@@ -51,5 +52,5 @@ class Worker:
         attention = PagedAttention(self.caches, torch.tensor(slots), batch, self._backend)
         token_ids = torch.tensor([token for chunk in chunks for token in chunk.token_ids])  # [T]
         positions = torch.cat([torch.arange(chunk.start, chunk.stop) for chunk in chunks])  # [T]
-        hidden = self._llama.forward(token_ids, positions, attention)  # [T, hidden]
-        return self._llama.logits(hidden[query_start_loc[1:] - 1])  # [num_chunks, vocab]
+        hidden = self._decoder.forward(token_ids, positions, attention)  # [T, hidden]
+        return self._decoder.logits(hidden[query_start_loc[1:] - 1])  # [num_chunks, vocab]

@@ -161,6 +161,6 @@ def scripted(tiny: Model) -> Callable[..., LLM]:
 
     def make(answer: str | list[int], **settings: object) -> LLM:
         token_ids = tiny.tokenizer.encode(answer) if isinstance(answer, str) else answer
-        return LLM(tiny._replace(llama=Scripted(tiny.llama, token_ids, 1)), **settings)
+        return LLM(tiny._replace(decoder=Scripted(tiny.decoder, token_ids, 1)), **settings)
 
     return make

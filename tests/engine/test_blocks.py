@@ -60,7 +60,7 @@ def test_every_key_lies_in_the_slot_that_the_block_table_names(tiny: Model) -> N
             keys.append(key)
             return super().__call__(layer, query, key, value)
 
-    tiny.llama.forward(torch.tensor(known), torch.arange(len(known)), Keeping())
+    tiny.decoder.forward(torch.tensor(known), torch.arange(len(known)), Keeping())
     slots = llm.manager.table(output.request_id).slots(0, len(known))
     for (key_cache, _), key in zip(llm.caches, keys, strict=True):
         torch.testing.assert_close(key_cache.flatten(0, 1)[slots], key)

@@ -55,8 +55,8 @@ def theirs(model: Model, hf_model: LlamaForCausalLM) -> dict[str, tuple[list[int
 def test_greedy_tokens_and_logits_equal_those_of_transformers(
     model: Model, theirs: dict[str, tuple[list[int], Tensor]], name: str
 ) -> None:
-    recording = Recording(model.llama)
-    [output] = LLM(model._replace(llama=recording)).generate(PROMPTS[name], greedy(16))
+    recording = Recording(model.decoder)
+    [output] = LLM(model._replace(decoder=recording)).generate(PROMPTS[name], greedy(16))
     token_ids, logits = theirs[name]
     assert output.outputs[0].token_ids == token_ids
     torch.testing.assert_close(torch.stack(recording.steps), logits, atol=LOGIT_TOLERANCE, rtol=0)
@@ -79,6 +79,6 @@ def test_heads_larger_than_the_hidden_size_allows_and_untied_embeddings(tiny: Mo
     """Head size comes from its own key (16, where hidden / heads is 12), the last matrix from output.weight."""
     token_ids = torch.randint(3, 263, (100,), generator=torch.Generator().manual_seed(1))
     with torch.inference_mode():
-        ours = tiny.llama.logits(tiny.llama.forward(token_ids, torch.arange(100), NoCache()))
+        ours = tiny.decoder.logits(tiny.decoder.forward(token_ids, torch.arange(100), NoCache()))
         theirs = tiny_hf(token_ids[None]).logits[0]
     torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=0)

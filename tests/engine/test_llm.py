@@ -179,7 +179,7 @@ def test_a_stream_never_started_holds_nothing(llm: LLM) -> None:
 @pytest.fixture
 def interrupt(llm: LLM, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """interrupt(n) lets the n-th forward pass from now end as Ctrl-C would, and the later ones run."""
-    forward, calls = llm.model.llama.forward, []
+    forward, calls = llm.model.decoder.forward, []
 
     def set_up(number: int) -> None:
         def interrupted(*args: object) -> object:
@@ -188,7 +188,7 @@ def interrupt(llm: LLM, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None
                 raise KeyboardInterrupt
             return forward(*args)
 
-        monkeypatch.setattr(llm.model.llama, "forward", interrupted)
+        monkeypatch.setattr(llm.model.decoder, "forward", interrupted)
 
     return set_up
 
@@ -268,7 +268,7 @@ def test_a_streamed_request_that_is_aborted_says_so(llm: LLM) -> None:
 
 def test_two_llms_share_one_models_weights(tiny: Model) -> None:
     first, second = LLM(tiny), LLM(tiny, block_size=3)
-    assert first.model.llama is second.model.llama
+    assert first.model.decoder is second.model.decoder
     assert first.generate("a", SHORT)[0].outputs == second.generate("a", SHORT)[0].outputs
 
 

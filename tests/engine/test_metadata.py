@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kvlib.engine import LlamaConfig, Tokenizer
+from kvlib.engine import DecoderConfig, Tokenizer
 from kvlib.errors import BadInput, BadModelFile
 from kvlib.gguf import read_header
 
@@ -36,18 +36,18 @@ def metadata(tiny_path: Path) -> dict:
 )
 def test_a_size_of_the_wrong_type_is_refused(metadata: dict, key: str, value: object, expected: str) -> None:
     with pytest.raises(BadModelFile, match=re.escape(f"a.gguf has llama.{key} = {value!r}; {expected} is expected")):
-        LlamaConfig.from_metadata(metadata | {f"llama.{key}": value}, PATH)
+        DecoderConfig.from_metadata(metadata | {f"llama.{key}": value}, PATH)
 
 
 def test_heads_of_odd_size_are_refused(metadata: dict) -> None:
     with pytest.raises(BadModelFile, match="heads of size 15, expected an even size"):
-        LlamaConfig.from_metadata(metadata | {"llama.attention.key_length": 15}, PATH)
+        DecoderConfig.from_metadata(metadata | {"llama.attention.key_length": 15}, PATH)
 
 
 @pytest.mark.parametrize("tokens", [5, [], ["a", 3], "abc", None])
 def test_a_malformed_token_list_is_refused_by_config_and_tokenizer(metadata: dict, tokens: object) -> None:
     changed = metadata | {"tokenizer.ggml.tokens": tokens}
-    for read in (LlamaConfig.from_metadata, Tokenizer):
+    for read in (DecoderConfig.from_metadata, Tokenizer):
         with pytest.raises(
             BadModelFile, match=r"has tokenizer\.ggml\.tokens = .*; a list of str, not empty, is expected"
         ):

@@ -66,7 +66,7 @@ def test_requests_that_a_failed_step_dropped_are_told_once_by_the_next(
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(llm.model.llama, "forward", fail)
+    monkeypatch.setattr(llm.model.decoder, "forward", fail)
     with pytest.raises(MemoryError):
         llm.step()
     assert llm.manager.num_free_blocks == 60

@@ -15,19 +15,22 @@ from kvlib.errors import BadModelFile, MissingPackage
 
 
 def test_every_weight_is_bit_equal_to_the_one_transformers_reads(model: Model, hf_model: LlamaForCausalLM) -> None:
-    weights, theirs = model.llama.weights, hf_model.state_dict()
-    ours = {"model.embed_tokens.weight": weights.embedding, "lm_head.weight": weights.unembedding}
+    weights, theirs = model.decoder.weights, hf_model.state_dict()
+    ours = {"model.embed_tokens.weight": weights.embedding, "lm_head.weight": weights.unembedding.weight}
     ours["model.norm.weight"] = weights.norm
     for index, layer in enumerate(weights.layers):
         names = ["input_layernorm", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj"]
         names += ["post_attention_layernorm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"]
-        ours |= {f"model.layers.{index}.{name}.weight": tensor for name, tensor in zip(names, layer, strict=True)}
+        ours |= {
+            f"model.layers.{index}.{name}.weight": getattr(each, "weight", each)
+            for name, each in zip(names, layer, strict=True)
+        }
     assert ours.keys() == theirs.keys()
     assert [name for name in ours if not torch.equal(ours[name], theirs[name])] == []
 
 
 def test_the_sizes_are_those_of_smollm2_135m(model: Model) -> None:
-    config = model.llama.config
+    config = model.decoder.config
     assert (config.num_layers, config.hidden_size, config.intermediate_size) == (30, 576, 1536)
     assert (config.num_heads, config.num_kv_heads, config.head_size) == (9, 3, 64)
     assert (config.vocab_size, config.context_length, config.rope_theta) == (49152, 8192, 100_000)
