@@ -34,6 +34,12 @@ class PageKeys:
         """How many tokens were given so far."""
         return len(self.keys) * self._block_size + len(self._rest)
 
+    def copy(self) -> "PageKeys":
+        """Keys of a sequence that has the same tokens so far and goes on by itself."""
+        copied = PageKeys(self._block_size, self._extra)
+        copied.keys, copied._rest = list(self.keys), list(self._rest)
+        return copied
+
     def extend(self, token_ids: list[int]) -> None:
         """Add the next tokens of the sequence, ids of 0 to 2**32 - 1. Raises BadInput, and adds none, for another."""
         packed(token_ids)  # which raises for what is no token

@@ -50,6 +50,12 @@ class PrefixKeys:
         self.num_tokens = 0
         self._rest = b""  # the tokens of a block that is not full yet
 
+    def copy(self) -> "PrefixKeys":
+        """Keys of a sequence that has the same tokens so far and goes on by itself."""
+        copied = PrefixKeys(self._hash, self._parent, self._block_bytes // TOKEN_BYTES)
+        copied.keys, copied.num_tokens, copied._rest = list(self.keys), self.num_tokens, self._rest
+        return copied
+
     def extend(self, token_ids: list[int]) -> None:
         """Add the next tokens of the sequence, ids of 0 to 2**32 - 1. Raises BadInput, and adds none, for another."""
         tokens = self._rest + packed(token_ids)
