@@ -5,19 +5,24 @@ import importlib.util
 import json
 import platform
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
-from kvlib import __version__
+from kvlib import __version__, native
 from kvlib.errors import BadModelFile
 from kvlib.gguf import read_header
 from kvlib.machine import free_memory
+from kvlib.native.build import cache_folder, find_compiler
 from kvlib.packaged import MODEL, find_model
 
 PACKAGES = {
-    "engine": ("torch>=2.6", "numpy>=2.0", "tokenizers>=0.21", "gguf>=0.17", "jinja2>=3.1"),
+    "engine": (
+        *("torch>=2.6", "numpy>=2.0", "tokenizers>=0.21", "gguf>=0.17", "jinja2>=3.1"),
+        *("safetensors>=0.5", "huggingface-hub>=1.0", "tqdm>=4.66"),
+    ),
     "book": (
         *("matplotlib>=3.10", "jupyter-book>=1.0.4,<2", "latex2mathml>=3.77", "ipykernel>=6.17"),
         *("joblib>=1.4", "tqdm>=4.66"),
@@ -41,9 +46,19 @@ class Finding(NamedTuple):
 
 
 def examine() -> list[Finding]:
-    """Look at this machine and this Python environment; changes nothing and imports at most torch."""
+    """Look at this machine and this Python environment; compiles the C kernels, and imports at most torch."""
     packages = [_package(each, part, USES[part]) for part, group in PACKAGES.items() for each in group]
-    return [_python(), Finding("kvlib", __version__), *packages, _model(), *_torch(), _triton(), _memory(), _disk()]
+    return [
+        _python(),
+        Finding("kvlib", __version__),
+        *packages,
+        _model(),
+        *_torch(),
+        _triton(),
+        _kernels(),
+        _memory(),
+        _disk(),
+    ]
 
 
 def can_run(findings: list[Finding], *parts: str) -> bool:
@@ -148,6 +163,12 @@ def _triton() -> Finding:
     if platform.system() != "Linux":
         return Finding("triton", f"has no build for {platform.system()}")
     return _package(TRITON, "", "Triton kernels, of which this version has none")
+
+
+def _kernels() -> Finding:
+    if native.library() is None:
+        return Finding("C kernels", "none", "", "the engine's fastest form; torch's takes its place", native.why_not())
+    return Finding("C kernels", f"compiled by {shlex.join(find_compiler())} into {cache_folder()}")
 
 
 def _memory() -> Finding:

@@ -16,7 +16,7 @@ ORDER = """
 errors
 checks
 chance
-gguf events fields packaged machine
+gguf events fields packaged machine native
 families
 configs
 sizing

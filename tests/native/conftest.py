@@ -1,0 +1,3 @@
+from kvlib.native import library
+
+collect_ignore = [] if library() else ["test_compiled.py", "test_linear.py"]
