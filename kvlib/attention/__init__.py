@@ -15,6 +15,18 @@ except ImportError as error:
 
 from kvlib.attention.backends import BACKENDS, attend, attend_batch
 from kvlib.attention.batch import Batch
-from kvlib.attention.cache import LayerCache, copy_blocks, new_cache, write
+from kvlib.attention.cache import LayerCache, new_cache
+from kvlib.attention.copying import copy_blocks, swap_blocks
+from kvlib.attention.writing import write
 
-__all__ = ["BACKENDS", "Batch", "LayerCache", "attend", "attend_batch", "copy_blocks", "new_cache", "write"]
+__all__ = [
+    "BACKENDS",
+    "Batch",
+    "LayerCache",
+    "attend",
+    "attend_batch",
+    "copy_blocks",
+    "new_cache",
+    "swap_blocks",
+    "write",
+]

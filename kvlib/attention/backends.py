@@ -4,18 +4,22 @@ import math
 from collections.abc import Callable
 from numbers import Real
 
+import torch
 from torch import Tensor
 
 from kvlib.attention.batch import Batch
-from kvlib.attention.cache import check_caches, check_tensors
+from kvlib.attention.cache import check_caches, check_dtype, check_tensors
 from kvlib.attention.gather import gather
+from kvlib.attention.native import native
 from kvlib.attention.paged import paged
+from kvlib.attention.quantised import Scale, read_scale
 from kvlib.attention.reference import dense
 from kvlib.errors import BadInput
+from kvlib.native import library
 
 Backend = Callable[[Tensor, Tensor, Tensor, Batch, float], Tensor]
 
-BACKENDS: dict[str, Backend] = {"dense": dense, "gather": gather, "paged": paged}
+BACKENDS: dict[str, Backend] = {"dense": dense, "gather": gather, "paged": paged, "native": native}
 
 
 def attend(
@@ -28,21 +32,25 @@ def attend(
     query_start_loc: Tensor,
     scale: float,
     backend: str = "gather",
+    k_scale: Scale = None,
+    v_scale: Scale = None,
 ) -> Tensor:
     """Causal attention of new tokens over the paged context of their own sequences.
 
     query [num_tokens, num_heads, head_size], any strides: the new tokens of all sequences, one sequence
         after another. Their keys and values are in the cache already.
-    key_cache, value_cache [num_blocks, block_size, num_kv_heads, head_size], any strides, the dtype of query, float16,
-        bfloat16, float32 or float64;
-        block 0 is the null block. Query head h reads KV head h // (num_heads // num_kv_heads).
+    key_cache, value_cache [num_blocks, block_size, num_kv_heads, head_size], any strides, both of one dtype; block 0
+        is the null block. Query head h reads KV head h // (num_heads // num_kv_heads). float16, bfloat16, float32 or
+        float64, and then query has the same; or quantised, float8_e4m3fn or int8, beside a query of any of the four.
     block_tables [num_seqs, max_blocks] int32 or int64: entry b of row s is the physical block that holds tokens
         b * block_size and following of sequence s; entries past the context may hold anything.
     context_lens [num_seqs]: tokens of each sequence in the cache, the new ones included; 0 gives zero rows.
     query_start_loc [num_seqs + 1]: sequence s owns rows query_start_loc[s] to query_start_loc[s + 1] of query, and
         its row i stands at position context_len - query_len + i.
     scale: the factor on query times key, above 0 and finite, head_size ** -0.5 in most models.
-    backend: "dense", "gather" or "paged".
+    backend: "dense", "gather", "paged", or "native" for float32 on a CPU with a C compiler.
+    k_scale, v_scale: float32 [num_kv_heads], or one number for all heads, above 0; for quantised caches, and only for
+        them. The keys are key_cache times the k_scale of their KV head, the values value_cache times its v_scale.
 
     Returns [num_tokens, num_heads, head_size] in the dtype of query. One call serves prompts, chunks of
     prompts, decode rows and any mix of them. No input is changed, and what lies in slots outside the contexts,
@@ -52,7 +60,9 @@ def attend(
     """
     check_caches(key_cache, value_cache)
     batch = Batch(block_tables, context_lens, query_start_loc, block_size=key_cache.shape[1])
-    return attend_batch(query, key_cache, value_cache, batch, scale=scale, backend=backend)
+    return attend_batch(
+        query, key_cache, value_cache, batch, scale=scale, backend=backend, k_scale=k_scale, v_scale=v_scale
+    )
 
 
 def attend_batch(
@@ -63,6 +73,8 @@ def attend_batch(
     *,
     scale: float,
     backend: str = "gather",
+    k_scale: Scale = None,
+    v_scale: Scale = None,
 ) -> Tensor:
     """`attend` for one layer of a step whose tables are checked already; what is left to check is cheap."""
     if backend not in list(BACKENDS):
@@ -87,8 +99,9 @@ def attend_batch(
             f"query has {query.shape[1]} heads and key_cache has {num_kv_heads}; expected a multiple of "
             f"{num_kv_heads}, as each KV head serves the same number of query heads"
         )
-    if query.dtype != key_cache.dtype:
-        raise BadInput(f"query has dtype {query.dtype}; expected {key_cache.dtype}, that of the caches")
+    check_dtype("query", query, key_cache)
+    key_scale = read_scale("k_scale", k_scale, key_cache)
+    value_scale = read_scale("v_scale", v_scale, value_cache)
     if batch.block_size != block_size:
         raise BadInput(
             f"key_cache has blocks of {block_size} tokens, but the batch was built for blocks of "
@@ -99,4 +112,22 @@ def attend_batch(
             f"block_tables names block {batch.highest_block} inside a context; expected at most "
             f"{num_blocks - 1}, as key_cache has {num_blocks} blocks"
         )
-    return BACKENDS[backend](query, key_cache, value_cache, batch, float(scale))
+    if key_scale is None or value_scale is None:
+        return BACKENDS[backend](query, key_cache, value_cache, batch, float(scale))
+    # A scale is one factor on all of a head's scores, or on all of its output: no stored number is multiplied.
+    scaled = _per_head(query, key_scale)
+    output = BACKENDS[backend](scaled, key_cache, value_cache, batch, float(scale))
+    return _per_head(output, value_scale).to(query.dtype)
+
+
+def best_backend(dtype: torch.dtype) -> str:
+    """The fastest backend here for a cache of `dtype`."""
+    return "native" if dtype == torch.float32 and library() is not None else "gather"
+
+
+def _per_head(x: Tensor, scale: Tensor) -> Tensor:
+    """x [T, num_heads, head_size] times the scale of the KV head that each query head reads; scale [num_kv_heads].
+
+    The result is float32, or float64 where x is.
+    """
+    return (x.unflatten(1, (len(scale), -1)) * scale[:, None, None]).flatten(1, 2)

@@ -49,8 +49,8 @@ def gather(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, 
 
 def _decode(query: Tensor, key_cache: Tensor, value_cache: Tensor, group: DecodeGroup, scale: float) -> Tensor:
     num_rows, num_kv_heads = len(query), key_cache.shape[2]
-    key = key_cache.index_select(0, group.blocks).flatten(0, 1)  # [num_rows * length, num_kv_heads, head_size]
-    value = value_cache.index_select(0, group.blocks).flatten(0, 1)
+    key = _gathered(key_cache, group.blocks, query.dtype)  # [num_rows * length, num_kv_heads, head_size]
+    value = _gathered(value_cache, group.blocks, query.dtype)
     # A weight of 0 does not hide what an unused slot may hold: 0 * NaN is NaN.
     key.index_fill_(0, group.unseen, 0)
     value.index_fill_(0, group.unseen, 0)
@@ -66,8 +66,8 @@ def _decode(query: Tensor, key_cache: Tensor, value_cache: Tensor, group: Decode
 
 def _prefill(query: Tensor, key_cache: Tensor, value_cache: Tensor, sequence: Sequence, scale: float) -> Tensor:
     rows, context_len, blocks = sequence
-    key = key_cache.index_select(0, blocks).flatten(0, 1)[:context_len]  # [context_len, num_kv_heads, head_size]
-    value = value_cache.index_select(0, blocks).flatten(0, 1)[:context_len]
+    key = _gathered(key_cache, blocks, query.dtype)[:context_len]  # [context_len, num_kv_heads, head_size]
+    value = _gathered(value_cache, blocks, query.dtype)[:context_len]
     visible = None  # a whole prompt: torch draws the triangle itself and skips its empty half
     if sequence.num_queries < context_len:
         visible = torch.ones(sequence.num_queries, context_len, dtype=torch.bool, device=query.device)
@@ -81,6 +81,10 @@ def _prefill(query: Tensor, key_cache: Tensor, value_cache: Tensor, sequence: Se
         scale=scale,
         enable_gqa=True,
     )[0].transpose(0, 1)  # [num_queries, num_heads, head_size]
+
+
+def _gathered(cache: Tensor, blocks: Tensor, dtype: torch.dtype) -> Tensor:
+    return cache.index_select(0, blocks).to(dtype).flatten(0, 1)  # [num_blocks * block_size, num_kv_heads, head_size]
 
 
 @lru_cache(maxsize=1)  # planned once a step: all layers hand in the same batch

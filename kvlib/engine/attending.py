@@ -54,8 +54,8 @@ class PagedAttention:
         key: Tensor,  # [T, num_kv_heads, head_size]
         value: Tensor,  # [T, num_kv_heads, head_size]
     ) -> Tensor:
-        key_cache, value_cache = self.caches[layer]
-        write(key, value, key_cache, value_cache, self.slot_mapping)
+        key_cache, value_cache, k_scale, v_scale = self.caches[layer]
+        write(key, value, key_cache, value_cache, self.slot_mapping, k_scale=k_scale, v_scale=v_scale)
         return attend_batch(
             query,
             key_cache,
@@ -63,4 +63,6 @@ class PagedAttention:
             self.batch,
             scale=query.shape[-1] ** -0.5,
             backend=self.backend,
+            k_scale=k_scale,
+            v_scale=v_scale,
         )  # [T, num_heads, head_size]

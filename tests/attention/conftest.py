@@ -1,6 +1,10 @@
 import pytest
 import torch
 
+from kvlib.native import library
+
+collect_ignore = [] if library() else ["test_native.py"]
+
 
 @pytest.fixture(scope="package", autouse=True)
 def one_thread():

@@ -2,10 +2,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from kvlib.attention import BACKENDS, attend, copy_blocks, new_cache, write
+from kvlib.attention import attend, new_cache, write
 from kvlib.errors import BadConfig, BadInput
 
-from .cases import LAYOUTS, Case, empty_cache
+from .cases import LAYOUTS, QUANTISED_BACKENDS, Case, empty_cache
 
 
 def numbered(num_tokens: int) -> tuple[Tensor, Tensor]:
@@ -15,9 +15,10 @@ def numbered(num_tokens: int) -> tuple[Tensor, Tensor]:
 
 def test_a_new_cache_has_the_null_block_besides_the_blocks_asked_for():
     caches = new_cache(2, num_blocks=5, block_size=4, num_kv_heads=2, head_size=3, dtype=torch.float16)
-    assert [[cache.shape for cache in layer] for layer in caches] == [[(6, 4, 2, 3)] * 2] * 2
-    assert all(cache.dtype == torch.float16 for layer in caches for cache in layer)
-    assert len({cache.data_ptr() for layer in caches for cache in layer}) == 4
+    tensors = [tensor for layer in caches for tensor in (layer.key, layer.value)]
+    assert [tensor.shape for tensor in tensors] == [(6, 4, 2, 3)] * 4
+    assert all(tensor.dtype == torch.float16 for tensor in tensors)
+    assert len({tensor.data_ptr() for tensor in tensors}) == 4
 
 
 @pytest.mark.parametrize("name", ["num_layers", "num_blocks", "block_size", "num_kv_heads", "head_size"])
@@ -28,7 +29,7 @@ def test_a_cache_of_a_size_below_1_is_refused_by_name(name: str):
             new_cache(**(sizes | {name: size}))
 
 
-@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.int32, "float32", None])
+@pytest.mark.parametrize("dtype", [torch.float8_e5m2, torch.int32, "float32", None])
 def test_a_cache_of_a_dtype_that_no_backend_reads_is_refused(dtype: object):
     with pytest.raises(
         BadConfig, match=f"dtype is {dtype!r}, of type {type(dtype).__name__}; give one of torch.float16"
@@ -48,7 +49,7 @@ def test_a_token_is_written_to_its_slot_and_nowhere_else(layout: str):
 
 
 def test_padding_tokens_share_slot_0():
-    ((key_cache, value_cache),) = new_cache(1, 2, 4, 2, 3)
+    [(key_cache, value_cache, _, _)] = new_cache(1, 2, 4, 2, 3)
     key, value = numbered(4)
     write(key, value, key_cache, value_cache, torch.tensor([0, 5, 0, 0]))
     assert torch.equal(key_cache[1, 1], key[1])
@@ -56,7 +57,7 @@ def test_padding_tokens_share_slot_0():
 
 
 def test_writing_no_token_is_allowed():
-    ((key_cache, value_cache),) = new_cache(1, 2, 4, 2, 3)
+    [(key_cache, value_cache, _, _)] = new_cache(1, 2, 4, 2, 3)
     write(*numbered(0), key_cache, value_cache, torch.zeros(0, dtype=torch.int64))
     assert key_cache.count_nonzero() == 0
 
@@ -87,7 +88,7 @@ WRONG_WRITES = {
 
 @pytest.mark.parametrize(("change", "message"), WRONG_WRITES.values(), ids=WRONG_WRITES)
 def test_a_wrong_write_is_refused_and_writes_nothing(change: dict, message: str):
-    ((key_cache, value_cache),) = new_cache(1, 2, 4, 2, 3)
+    [(key_cache, value_cache, _, _)] = new_cache(1, 2, 4, 2, 3)
     key, value = numbered(2)
     caches = {"key_cache": key_cache, "value_cache": value_cache}
     with pytest.raises(BadInput, match=message):
@@ -95,66 +96,7 @@ def test_a_wrong_write_is_refused_and_writes_nothing(change: dict, message: str)
     assert key_cache.count_nonzero() == value_cache.count_nonzero() == 0
 
 
-def blocks_numbered(caches: list[tuple[Tensor, Tensor]]) -> None:
-    for layer, (key_cache, value_cache) in enumerate(caches):
-        for block in range(len(key_cache)):
-            key_cache[block], value_cache[block] = 10 * layer + block, -10 * layer - block
-
-
-def test_a_copied_block_is_equal_in_every_layer_and_no_other_block_changes():
-    caches = new_cache(3, 4, 2, 1, 2)
-    blocks_numbered(caches)
-    copy_blocks(caches, [(2, 4)])
-    for layer, (key_cache, value_cache) in enumerate(caches):
-        assert key_cache[:, 0, 0, 0].tolist() == [10 * layer + block for block in (0, 1, 2, 3, 2)]
-        assert value_cache[:, 1, 0, 1].tolist() == [-10 * layer - block for block in (0, 1, 2, 3, 2)]
-
-
-def test_copies_happen_in_the_order_given():
-    caches = new_cache(1, 4, 1, 1, 1)
-    blocks_numbered(caches)
-    copy_blocks(caches, [(1, 2), (2, 3), (4, 2)])
-    assert caches[0][0].flatten().tolist() == [0, 1, 4, 1, 4]
-
-
-@pytest.mark.parametrize("pair", [(0, 1), (1, 0), (5, 1), (1, 5), (-1, 1)])
-def test_a_copy_of_the_null_block_or_outside_the_cache_is_refused_before_any_copy(pair: tuple[int, int]):
-    caches = new_cache(1, 4, 1, 1, 1)
-    blocks_numbered(caches)
-    with pytest.raises(BadInput, match=rf"copies holds \({pair[0]}, {pair[1]}\); expected .* from 1 to 4"):
-        copy_blocks(caches, [(1, 2), pair])
-    assert caches[0][0].flatten().tolist() == [0, 1, 2, 3, 4]
-
-
-def test_copying_without_caches_is_refused():
-    with pytest.raises(BadInput, match="caches is empty"):
-        copy_blocks([], [(1, 2)])
-
-
-@pytest.mark.parametrize("copies", [None, [1, 2], [(1, 2, 3)], zip([1], [2]), [(1.0, 2)], [("1", 2)], [(1, True)]])
-def test_copies_that_are_no_pairs_of_whole_numbers_are_refused_before_any_copy(copies: object):
-    caches = new_cache(1, 4, 1, 1, 1)
-    blocks_numbered(caches)
-    with pytest.raises(BadInput, match=r"^copies .*(give a list of pairs|expected physical blocks)"):
-        copy_blocks(caches, copies)
-    assert caches[0][0].flatten().tolist() == [0, 1, 2, 3, 4]
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        (None, "caches is or holds a NoneType; give a list of pairs"),
-        (new_cache(1, 4, 1, 1, 1)[0], "caches is or holds a Tensor; give a list of pairs"),
-        ([([0.0], [0.0])], "key_cache is of type list; give a torch.Tensor"),
-    ],
-    ids=["None", "one layer", "lists"],
-)
-def test_caches_that_are_no_pairs_of_tensors_are_refused(wrong: object, message: str):
-    with pytest.raises(BadInput, match=message):
-        copy_blocks(wrong, [(1, 2)])
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUANTISED_BACKENDS)
 def test_a_text_read_in_chunks_or_token_by_token_gives_the_rows_of_one_prompt(backend: str):
     random = torch.Generator().manual_seed(0)
     query, key, value = torch.randn(3, 11, 2, 8, generator=random, dtype=torch.float64)
@@ -162,7 +104,7 @@ def test_a_text_read_in_chunks_or_token_by_token_gives_the_rows_of_one_prompt(ba
     slots = torch.tensor([int(blocks[0, i // block_size]) * block_size + i % block_size for i in range(11)])
 
     def read(chunks: list[int]) -> Tensor:
-        ((key_cache, value_cache),) = new_cache(1, 3, block_size, 2, 8, torch.float64)
+        [(key_cache, value_cache, _, _)] = new_cache(1, 3, block_size, 2, 8, torch.float64)
         rows, start = [], 0
         for chunk in chunks:
             new = slice(start, start + chunk)

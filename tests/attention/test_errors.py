@@ -48,9 +48,9 @@ WRONG = {
         {name: BASE[name].int() for name in ("query", "key_cache", "value_cache")},
         "key_cache has dtype torch.int32; expected one of torch.float16, torch.bfloat16, torch.float32, torch.float64",
     ),
-    "float8": (
-        {name: BASE[name].to(torch.float8_e4m3fn) for name in ("query", "key_cache", "value_cache")},
-        "key_cache has dtype torch.float8_e4m3fn; expected one of torch.float16",
+    "another float8": (
+        {name: BASE[name].to(torch.float8_e5m2) for name in ("query", "key_cache", "value_cache")},
+        "key_cache has dtype torch.float8_e5m2; expected one of torch.float16",
     ),
     "block tables of rank 1": (
         {"block_tables": torch.tensor([1, 2])},

@@ -5,9 +5,9 @@ from types import ModuleType
 
 import pytest
 
-from kvlib.attention import batch, gather, paged, reference
+from kvlib.attention import backends, batch, gather, paged, reference
 
-from .cases import BOUNDS, GRID, build, error
+from .cases import BOUNDS, GRID, QUANTISED_BACKENDS, QUANTISED_GRID, build, error
 
 MODULES = {"dense": reference, "paged": paged, "gather": gather, "batch": batch}
 
@@ -73,6 +73,21 @@ FAULTS = {
     "batch: rows shifted": ("batch", "slice(start, stop)", "slice(start + 1, stop + 1)"),
 }
 
+QUANTISED_FAULTS = {
+    "k_scale ignored": ("_per_head(query, key_scale)", "query.to(torch.promote_types(query.dtype, torch.float32))"),
+    "v_scale ignored": ("_per_head(output, value_scale)", "output"),
+    "k_scale and v_scale swapped": ("scaled = _per", "key_scale, value_scale = value_scale, key_scale; scaled = _per"),
+    "k_scale taken for v_scale too": ("_per_head(output, value_scale)", "_per_head(output, key_scale)"),
+    "one k_scale for all heads": ("_per_head(query, key_scale)", "query * key_scale.max()[None]"),
+    "one v_scale for all heads": ("_per_head(output, value_scale)", "output * value_scale[0]"),
+    "scales of the wrong heads": (
+        "x.unflatten(1, (len(scale), -1)) * scale[:, None, None]",
+        "x.unflatten(1, (-1, len(scale))) * scale[:, None]",
+    ),
+    "divided by k_scale": ("_per_head(query, key_scale)", "_per_head(query, 1 / key_scale)"),
+    "output in float32": (".to(query.dtype)", ""),
+}
+
 
 def edited(module: ModuleType, old: str, new: str) -> ModuleType:
     source = inspect.getsource(module)
@@ -100,6 +115,25 @@ def test_the_grid_catches_the_fault(name: str):
         assert any(catches(case_name, "paged", paged, wrong) for case_name in GRID)
     else:
         assert any(catches(case_name, module, wrong, batch) for case_name in GRID)
+
+
+def catches_over_codes(case_name: str, backend: str, wrong: ModuleType) -> bool:
+    case, problem = QUANTISED_GRID[case_name], build(QUANTISED_GRID[case_name])
+    output = wrong.attend(*problem[:3], **problem.tables, **problem.scales, scale=problem.scale, backend=backend)
+    return output.dtype != case.dtype or error(output, problem.expected) > BOUNDS[case.dtype]
+
+
+@pytest.mark.parametrize("backend", QUANTISED_BACKENDS)
+@pytest.mark.parametrize("name", QUANTISED_FAULTS)
+def test_the_quantised_grid_catches_the_fault(name: str, backend: str):
+    wrong = edited(backends, *QUANTISED_FAULTS[name])
+    assert any(catches_over_codes(case_name, backend, wrong) for case_name in QUANTISED_GRID)
+
+
+@pytest.mark.parametrize("backend", QUANTISED_BACKENDS)
+def test_a_copy_over_codes_without_a_fault_is_not_caught(backend: str):
+    right = edited(backends, "scale", "scale")
+    assert not any(catches_over_codes(case_name, backend, right) for case_name in QUANTISED_GRID)
 
 
 @pytest.mark.parametrize("backend", ["dense", "paged", "gather"])

@@ -1,9 +1,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvlib.attention import BACKENDS, attend
+from kvlib.attention import attend
 
-from .cases import BOUNDS, INDEX_DTYPES, LAYOUTS, Case, build, error
+from .cases import BOUNDS, INDEX_DTYPES, LAYOUTS, QUANTISED, Case, backends_for, build, error
 
 
 @st.composite
@@ -22,6 +22,7 @@ CASES = st.builds(
     dtype=st.sampled_from(list(BOUNDS)),
     layout=st.sampled_from(LAYOUTS),
     index_dtype=st.sampled_from(INDEX_DTYPES),
+    quantised=st.sampled_from([None, None, *QUANTISED]),
 )
 
 
@@ -29,6 +30,6 @@ CASES = st.builds(
 @given(CASES)
 def test_any_batch_on_any_backend_is_dense_attention_within_the_bound_of_its_dtype(case: Case):
     problem = build.__wrapped__(case)
-    for backend in BACKENDS:
-        output = attend(*problem[:3], **problem.tables, scale=problem.scale, backend=backend)
+    for backend in backends_for(case):
+        output = attend(*problem[:3], **problem.tables, **problem.scales, scale=problem.scale, backend=backend)
         assert error(output, problem.expected) <= BOUNDS[case.dtype], backend
