@@ -25,6 +25,7 @@ RUNNING = "{}.{}".format(*sys.version_info)
 
 ENVIRONMENT = {
     **os.environ,
+    "TQDM_DISABLE": "1",  # in a page a progress bar would be noise
     "JUPYTER_PREFER_ENV_PATH": "1",  # else a kernel of the same name in the home folder wins
     "IPYTHONDIR": str(VENV / "ipython"),  # else start-up files in the home folder run in every chapter
     "HF_HUB_OFFLINE": "1",

@@ -32,7 +32,11 @@ class ChatTemplate:
         try:
             template = _TEMPLATES.from_string(self._source)
             return template.render(
-                messages=conversation, add_generation_prompt=add_generation_prompt, **self._special_tokens
+                messages=conversation,
+                add_generation_prompt=add_generation_prompt,
+                tools=None,
+                documents=None,
+                **self._special_tokens,
             )
         except BadInput:
             raise

@@ -1,17 +1,15 @@
-"""The numbers that fix a Llama-family model's shapes, read from a GGUF file's metadata."""
+"""The numbers that fix a decoder's shapes and its arithmetic."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from kvlib.engine.metadata import AGAIN, Metadata
-from kvlib.errors import BadModelFile
 
 
 @dataclass(frozen=True)
 class DecoderConfig:
-    """Sizes of a Llama-family model. `context_length` counts tokens, prompt and answer together."""
+    """Sizes of a decoder, and all that the engine asks of it.
+
+    `context_length` counts tokens, prompt and answer together. `vocab_size` is the number of logits, of which the
+    last may belong to no token.
+    """
 
     num_layers: int
     hidden_size: int
@@ -21,45 +19,45 @@ class DecoderConfig:
     head_size: int
     vocab_size: int
     context_length: int
-    rope_theta: float
+
+
+@dataclass(frozen=True)
+class Llama3Scaling:
+    """How Llama 3.1 stretches its rotary embedding beyond the `original_context_length` it was first trained on."""
+
+    factor: float
+    low_freq_factor: float
+    high_freq_factor: float
+    original_context_length: int
+
+
+@dataclass(frozen=True)
+class LlamaConfig(DecoderConfig):
+    """The Llama family: rotary positions, RMSNorm, a gated MLP.
+
+    `qkv_bias` is Qwen2's, `qk_norm` (a norm on every head of queries and keys) is Qwen3's. `tied` lets one
+    matrix stand for the embedding and the last matrix where the file has only one.
+    """
+
     rms_norm_eps: float
+    rope_theta: float
+    rope_scaling: Llama3Scaling | None = None
+    qkv_bias: bool = False
+    output_bias: bool = False
+    mlp_bias: bool = False
+    qk_norm: bool = False
+    tied: bool = True
 
-    @classmethod
-    def from_metadata(cls, metadata: Mapping[str, Any], path: Path) -> "DecoderConfig":
-        """Read the keys `llama.*` of the file `path`.
 
-        Raises BadModelFile for another architecture, a missing or impossible value, or a rotary embedding that
-        is scaled or covers part of a head only.
-        """
-        architecture = metadata.get("general.architecture")
-        if architecture != "llama":
-            raise BadModelFile(f"{path} holds a model of architecture {architecture!r}; give the GGUF of a 'llama'")
-        read = Metadata(metadata, path)
-        hidden_size, num_heads = read.whole("llama.embedding_length"), read.whole("llama.attention.head_count")
-        num_kv_heads = read.whole("llama.attention.head_count_kv", num_heads)
-        head_size = read.whole("llama.attention.key_length", hidden_size // num_heads)
-        if num_heads % num_kv_heads:
-            raise BadModelFile(
-                f"{path} has {num_heads} query heads for {num_kv_heads} KV heads, expected a multiple: {AGAIN}"
-            )
-        if head_size % 2:
-            raise BadModelFile(f"{path} has heads of size {head_size}, expected an even size: {AGAIN}")
-        rotated = read.whole("llama.rope.dimension_count", head_size)
-        scaling = metadata.get("llama.rope.scaling.type", "none")
-        if (rotated, scaling) != (head_size, "none"):
-            raise BadModelFile(
-                f"{path} rotates {rotated} of the {head_size} numbers of a head, with scaling {scaling!r}; "
-                "this reads models that rotate whole heads without scaling: take another model"
-            )
-        return cls(
-            num_layers=read.whole("llama.block_count"),
-            hidden_size=hidden_size,
-            intermediate_size=read.whole("llama.feed_forward_length"),
-            num_heads=num_heads,
-            num_kv_heads=num_kv_heads,
-            head_size=head_size,
-            vocab_size=len(read.list_of(str, "tokenizer.ggml.tokens")),
-            context_length=read.whole("llama.context_length"),
-            rope_theta=read.number("llama.rope.freq_base", 10000.0),
-            rms_norm_eps=read.number("llama.attention.layer_norm_rms_epsilon"),
-        )
+@dataclass(frozen=True)
+class LearnedConfig(DecoderConfig):
+    """OPT and GPT-2: a learned vector for each position, LayerNorm, an MLP of two matrices.
+
+    OPT's table of positions begins with `position_offset` rows that no position uses.
+    """
+
+    layer_norm_eps: float
+    activation: str
+    position_offset: int = 0
+    bias: bool = True
+    tied: bool = True

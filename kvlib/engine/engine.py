@@ -1,91 +1,103 @@
-"""The engine's loop: the scheduler decides, the manager gives memory, the worker computes, a token is chosen."""
+"""The engine: requests under ids of the caller's, worked on one step at a time."""
 
 from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
 from kvlib.attention import LayerCache
+from kvlib.engine.adapters import LoRARequest
 from kvlib.engine.allocation import allocate
+from kvlib.engine.beam_generation import BeamGeneration
+from kvlib.engine.beam_params import BeamSearchParams
+from kvlib.engine.blocks import check_log, keys_of, manager_of
+from kvlib.engine.decoders import Decoders
 from kvlib.engine.generation import Generation
+from kvlib.engine.loop import Loop
 from kvlib.engine.model import Model, load
 from kvlib.engine.outputs import RequestOutput
 from kvlib.engine.params import SamplingParams
+from kvlib.engine.prefixes import Prefixes
 from kvlib.engine.prompts import Prompt, read_params, read_prompt
 from kvlib.engine.request_ids import read_request_id, read_request_ids
-from kvlib.engine.settings import check_settings
-from kvlib.engine.worker import Chunk, Worker
-from kvlib.errors import BadInput, RequestTooLarge, UnknownSequence
+from kvlib.engine.room import room_for
+from kvlib.engine.sampled import SampledGeneration
+from kvlib.engine.settings import Settings
+from kvlib.engine.worker import Worker
+from kvlib.errors import BadInput, UnknownSequence
 from kvlib.events import EventLog
-from kvlib.memory import BlockManager, RecordedBlockManager
-from kvlib.serving.request import Request, Work
 from kvlib.serving.scheduler import Scheduler
 
 
 class LLMEngine:
-    """Requests under ids of the caller's, worked on one token at a time, with the calls of vLLM's LLMEngine.
+    """A model on a paged cache, with the calls of vLLM's LLMEngine.
 
-    `model` is a GGUF file, a loaded `Model` to share its weights, or None for SmolLM2-135M-Instruct. Its keys and
-    values live in `num_blocks` blocks of `block_size` tokens. At most `max_num_seqs` requests run at once, and a
-    step computes at most `max_num_batched_tokens` tokens, or one prompt that is longer. `attention_backend` is one
-    of `kvlib.attention.backends`. `log` receives what happens to the memory, and the text of every token.
-    Raises BadConfig for a setting that is not so or a cache that memory cannot hold, and what `load` raises.
+    `model` is a loaded `Model` to share its weights, what `load` takes (a GGUF file, a folder, a name on the hub), or
+    None for SmolLM2-135M-Instruct. `log` receives what happens to the memory, and the text of every token. All else
+    are the fields of `Settings`. Raises BadConfig for a setting that is not so or a cache that memory cannot hold, and
+    what `load` raises.
 
     An answer ends for "length" where the whole pool could not hold one more token of it, as vLLM's does at
     max_model_len; a prompt that does not fit the empty pool is refused on arrival.
+
+    The same request gives the same tokens whatever else is in the batch, as far as floating point allows: the form
+    "native" of linear layers with the attention "native" computes each row alike in any company. torch's products
+    round by the number of rows, so that two likeliest tokens closer than about 1e-4 may change places.
     """
 
     def __init__(
-        self,
-        model: Model | str | Path | None = None,
-        *,
-        block_size: int = 16,
-        num_blocks: int = 256,
-        max_num_seqs: int = 256,
-        max_num_batched_tokens: int = 2048,
-        attention_backend: str = "gather",
-        log: EventLog | None = None,
+        self, model: Model | str | Path | None = None, *, log: EventLog | None = None, **settings: Any
     ) -> None:
-        check_settings(
-            attention_backend,
-            log,
-            block_size=block_size,
-            num_blocks=num_blocks,
-            max_num_seqs=max_num_seqs,
-            max_num_batched_tokens=max_num_batched_tokens,
-        )
-        self.model = model if isinstance(model, Model) else load(model)
+        self.settings = chosen = Settings(**settings)
+        check_log(chosen, log)
+        self.model = model if isinstance(model, Model) else load(model, linear=chosen.linear)
         self.tokenizer = self.model.tokenizer
-        caches = allocate(self.model.decoder.config, num_blocks, block_size)
-        if log is None:
-            self.manager = BlockManager(num_blocks, block_size)
-        else:
-            self.manager = RecordedBlockManager(num_blocks, block_size, log)
-        self.scheduler = Scheduler(
-            self.manager, max_num_seqs=max_num_seqs, max_num_batched_tokens=max_num_batched_tokens, log=log
-        )
+        allocated = allocate(self.model, chosen)
+        self.attention_backend = allocated.backend
         self.log = log
-        self._worker = Worker(self.model.decoder, self.manager, caches, attention_backend)
+        self.manager = manager_of(chosen, log)
+        self.scheduler = Scheduler(
+            self.manager,
+            max_num_seqs=chosen.max_num_seqs,
+            max_num_batched_tokens=chosen.max_num_batched_tokens,
+            chunked_prefill=chosen.enable_chunked_prefill,
+            preemption=chosen.preemption,
+            log=log,
+        )
+        self._decoders = Decoders(self.model)
+        self._worker = Worker(self._decoders, self.manager, allocated)
+        self._loop = Loop(self.scheduler, self._worker, Prefixes(keys_of(chosen)), self.tokenizer)
         self._numbers = count()  # ids for requests that come without one
-        self._live: dict[str, Generation] = {}  # waiting or running
         self._added: dict[str, Generation] = {}  # by add_request, and not yet reported to the end
 
     @property
     def caches(self) -> list[LayerCache]:
-        """The (key_cache, value_cache) of each layer, as `kvlib.attention.new_cache` makes them. Only to be read."""
+        """The keys and values of each layer, as `kvlib.attention.new_cache` makes them. Only to be read."""
         return self._worker.caches
 
-    def add_request(self, request_id: str, prompt: Any, params: SamplingParams | None = None) -> None:
-        """Queue one prompt in any of the forms that LLM.generate takes.
+    @property
+    def linear(self) -> str:
+        """The form of the linear layers in use, one of kvlib.engine.linear.FORMS."""
+        return self.model.linear
+
+    def add_request(
+        self,
+        request_id: str,
+        prompt: Any,
+        params: SamplingParams | None = None,
+        *,
+        lora_request: LoRARequest | None = None,
+    ) -> None:
+        """Queue one prompt in any of the forms that LLM.generate takes, for the model with an adapter or without.
 
         Raises BadInput or RequestTooLarge, and BadInput for an id that is not a text or is in use.
         """
-        if read_request_id(request_id) in self._added or request_id in self._live:
+        if read_request_id(request_id) in self._added or request_id in self._loop.live:
             raise BadInput(f"request id {request_id!r} is in use; choose another, or step until it has ended")
-        generation = self._prepare(read_prompt(prompt, self.model), *read_params(params, 1))
-        self._queue(generation, request_id)
+        [adapter_id] = self._decoders.read(lora_request, 1)
+        [read] = read_params(params, 1)
+        generation = self._sampled(read_prompt(prompt, self.model), read, adapter_id)
+        self._loop.queue(generation, request_id)
         self._added[request_id] = generation
 
     def step(self) -> list[RequestOutput]:
@@ -94,9 +106,11 @@ class LLMEngine:
         An exception that ends a step, an interrupt for instance, drops every request that was running. The next step
         returns those of them that were added here, with finish_reason "abort".
         """
-        if self._live:
-            self._advance()
+        if self._loop.live:
+            self._loop.turn()
         changed = [generation for generation in self._added.values() if generation.has_news]
+        for generation in changed:
+            generation.has_news = False
         self._added = {name: generation for name, generation in self._added.items() if not generation.finished}
         return [generation.output() for generation in changed]
 
@@ -111,69 +125,36 @@ class LLMEngine:
         """
         names = read_request_ids(request_id)
         for name in names:
-            if name not in self._live:
+            if name not in self._loop.live:
                 raise UnknownSequence(f"no request {name!r} waits or runs; it may have finished already")
         for name in names:
-            self._drop(name)
+            self._loop.drop(name)
             self._added.pop(name, None)
 
-    def _prepare(self, prompt: Prompt, params: SamplingParams) -> Generation:
+    def reset_prefix_cache(self) -> None:
+        """Forget every cached block. Raises BlocksInUse while a request holds any."""
+        self.manager.reset_cache()
+
+    def _sampled(self, prompt: Prompt, params: SamplingParams, adapter_id: int) -> SampledGeneration:
         """Check that the request can run to its end here; nothing is changed yet."""
-        num_tokens = len(prompt.token_ids)
-        try:
-            self.manager.check_fits(num_tokens)
-        except RequestTooLarge as error:
-            raise RequestTooLarge(f"{prompt.name} is too long for the pool: {error}") from None
-        num_slots = self.manager.pool.num_blocks * self.manager.block_size
-        room = min(self.model.decoder.config.context_length, num_slots + 1) - num_tokens  # the last token needs no slot
-        return Generation(prompt, params, self.tokenizer, room)
+        params.check_vocabulary(self.model.decoder.config.vocab_size, self.tokenizer.end_ids)
+        room = room_for(prompt, params.n, self.manager, self.scheduler.max_num_seqs, self._context_length)
+        generation = SampledGeneration(prompt, params, self.tokenizer, room)
+        generation.adapter_id = adapter_id
+        return generation
+
+    def _beams(self, prompt: Prompt, params: BeamSearchParams, adapter_id: int) -> BeamGeneration:
+        room = room_for(prompt, params.beam_width, self.manager, self.scheduler.max_num_seqs, self._context_length)
+        generation = BeamGeneration(prompt, params, self.tokenizer, room)
+        generation.adapter_id = adapter_id
+        return generation
+
+    @property
+    def _context_length(self) -> int:
+        return self.model.decoder.config.context_length
 
     def _unused_id(self) -> str:
         """A number that no request has. Only a request that is queued at once may take it."""
         logged = self.log.texts if self.log is not None else ()
-        taken = (self._live, self._added, logged)
+        taken = (self.scheduler, self._added, logged)
         return next(name for name in map(str, self._numbers) if not any(name in names for names in taken))
-
-    def _queue(self, generation: Generation, request_id: str) -> None:
-        prompt = generation.prompt.token_ids
-        generation.request_id = request_id
-        self.scheduler.add(Request(request_id, len(prompt), generation.max_tokens))
-        self._live[request_id] = generation
-        self._say(generation, prompt)
-
-    def _drop(self, request_id: str) -> None:
-        self.scheduler.abort(request_id)
-        self._live.pop(request_id).abort()
-
-    def _advance(self) -> None:
-        """One iteration. An exception in it drops the running requests, whose memory may be half written."""
-        try:
-            step = self.scheduler.schedule()
-            work = [*step.prefills, *step.decodes]
-            logits = self._worker.run([self._chunk(each) for each in work], step.copies)  # [num_chunks, vocab]
-            self.scheduler.computed(step)
-            for each, row in zip(work, logits, strict=True):
-                self._extend(each, row)
-        except BaseException:
-            for request in list(self.scheduler.running):
-                self._drop(request.request_id)
-            raise
-
-    def _chunk(self, work: Work) -> Chunk:
-        generation = self._live[work.request.request_id]
-        known = generation.prompt.token_ids + generation.token_ids
-        return Chunk(work.sequence.seq_id, work.start, known[work.start : work.stop])
-
-    def _extend(self, work: Work, logits: Tensor) -> None:
-        request = work.request
-        generation = self._live[request.request_id]
-        token = generation.choose(logits)
-        work.sequence.append()
-        self._say(generation, [token])
-        if generation.finish_reason is not None:
-            self.scheduler.finish(request, generation.finish_reason)
-            del self._live[request.request_id]
-
-    def _say(self, generation: Generation, token_ids: list[int]) -> None:
-        if self.log is not None:
-            self.log.say(generation.request_id, self.tokenizer.pieces(token_ids))

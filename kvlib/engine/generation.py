@@ -1,85 +1,94 @@
-"""One answer on its way: its tokens, its text, and when it ends."""
+"""One request on its way, as the engine's loop sees it: which sequences it has, and by which tokens they grow."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 from torch import Tensor
 
-from kvlib.engine.detokenizer import Detokenizer
-from kvlib.engine.outputs import CompletionOutput, FinishReason, RequestOutput
-from kvlib.engine.params import SamplingParams
+from kvlib.engine.decoders import NO_ADAPTER
+from kvlib.engine.metrics import RequestMetrics
+from kvlib.engine.prompt_logprobs import PromptLogprobs
 from kvlib.engine.prompts import Prompt
-from kvlib.engine.sampling import generator_of, sample
-from kvlib.engine.tokenizer import Tokenizer
 
 
-class Generation:
-    """A request from its first token to its last. `room` tokens of answer fit in context and memory.
+class Branch(Protocol):
+    """One text that goes on: its tokens after the prompt, and the sequence whose blocks hold their keys and values."""
 
-    `request_id` may be another from the moment on which the engine queues the request.
+    seq_id: str
+    token_ids: list[int]
+
+
+class Generation(ABC):
+    """A request from its first token to its last: up to `num_sequences` texts of `max_tokens` tokens after the prompt.
+
+    `branches` are those that go on. Branches that have all their tokens in common may name one sequence; the loop
+    forks it before they grow apart, and tells each branch the id of its own.
     """
 
-    def __init__(self, prompt: Prompt, params: SamplingParams, tokenizer: Tokenizer, room: int) -> None:
-        self.request_id = "0"
+    branches: Sequence[Branch]
+    reads_cache = True
+    prompt_logprobs: PromptLogprobs | None = None
+    adapter_id = NO_ADAPTER
+
+    def __init__(self, prompt: Prompt, num_sequences: int, max_tokens: int) -> None:
+        self.request_id = ""
         self.prompt = prompt
-        self.params = params
-        self.max_tokens = room if params.max_tokens is None else min(params.max_tokens, room)
-        self.token_ids: list[int] = []
-        self.finish_reason: FinishReason | None = None
+        self.num_sequences = num_sequences
+        self.max_tokens = max_tokens
         self.has_news = False
-        self._text = ""
-        self._stop_reason: str | int | None = None
-        self._end_ids = frozenset() if params.ignore_eos else tokenizer.end_ids
-        self._detokenizer = Detokenizer(tokenizer)
-        self._generator = generator_of(params)
+        self.num_cached_tokens: int | None = None
+        self.finish_reason: str | None = None
+        self.metrics = RequestMetrics()
 
     @property
     def finished(self) -> bool:
         """Whether no more tokens will come."""
         return self.finish_reason is not None
 
-    def choose(self, logits: Tensor) -> int:
-        """Choose the next token from `logits` [vocab] and take it in; returns its id."""
-        token = sample(logits, self.params, self._generator)
-        self.token_ids.append(token)
-        self.has_news = True
-        if token in self._end_ids:
-            self._end("stop")
-        elif token in self.params.stop_token_ids:
-            self._end("stop", token)
-        else:
-            self._write(self._detokenizer.add(token))
-            if not self.finished and len(self.token_ids) == self.max_tokens:
-                self._end("length")
-        return token
+    def start(self, request_id: str) -> None:
+        """The request is queued; its one sequence so far has its id."""
+        self.request_id = request_id
+        for branch in self.branches:
+            branch.seq_id = request_id
+        self.metrics.arrived()
 
+    def tokens(self, seq_id: str, start: int, stop: int) -> list[int]:
+        """The tokens at positions `start` to `stop` - 1 of a sequence."""
+        prompt = self.prompt.token_ids
+        written = next(branch.token_ids for branch in self.branches if branch.seq_id == seq_id)
+        if start >= len(prompt):
+            return written[start - len(prompt) : stop - len(prompt)]
+        return (prompt + written)[start:stop]
+
+    @property
+    def extra_keys(self) -> dict[str, str | int]:
+        """What decides, beside the tokens, what a block of this request holds or who may find it."""
+        extra: dict[str, str | int] = {}
+        if self.adapter_id != NO_ADAPTER:
+            extra["adapter"] = self.adapter_id
+        if self.prompt.cache_salt is not None:
+            extra["salt"] = self.prompt.cache_salt
+        return extra
+
+    @abstractmethod
+    def advance(self, rows: dict[str, Tensor]) -> Sequence[Branch]:
+        """Take in logits [vocab] for the next token of sequences, by their ids -> the branches that grew by a token.
+
+        Each still names the sequence that it continues; one that has ended with that token is not among `branches` any
+        more. A sequence that none of `branches` names has ended.
+        """
+
+    @abstractmethod
     def abort(self) -> None:
         """End here, because the request is dropped."""
-        self.has_news = True
-        self._end("abort")
 
-    def output(self) -> RequestOutput:
-        """The request as it stands; the news is told."""
-        self.has_news = False
-        text = self._text[: len(self._text) - self._num_held_back()]
-        answer = CompletionOutput(0, text, list(self.token_ids), self.finish_reason, self._stop_reason)
-        return RequestOutput(self.request_id, self.prompt.text, list(self.prompt.token_ids), [answer], self.finished)
+    @abstractmethod
+    def output(self) -> Any:
+        """The request as it stands."""
 
-    def _write(self, text: str) -> None:
-        before = len(self._text)
-        self._text += text
-        found = [(self._text.find(stop, max(0, before - len(stop) + 1)), stop) for stop in self.params.stop]
-        hits = [(index, stop) for index, stop in found if index >= 0]
-        if hits:
-            index, stop = min(hits)
-            self._end("stop", stop)
-            self._text = self._text[:index]
-
-    def _end(self, reason: FinishReason, stop_reason: str | int | None = None) -> None:
-        self._text += self._detokenizer.flush()
+    def _finish(self, reason: str) -> None:
         self.finish_reason = reason
-        self._stop_reason = stop_reason
-
-    def _num_held_back(self) -> int:
-        """Characters at the end of the text that may turn out to begin a stop text."""
-        if self.finished:
-            return 0
-        beginnings = (stop[:length] for stop in self.params.stop for length in range(1, len(stop)))
-        return max((len(beginning) for beginning in beginnings if self._text.endswith(beginning)), default=0)
+        self.branches = []
+        self.has_news = True
+        self.metrics.finished()

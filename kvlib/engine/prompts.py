@@ -2,21 +2,24 @@
 
 from typing import Any, NamedTuple
 
+from kvlib.engine.beam_params import BeamSearchParams
 from kvlib.engine.model import Model
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.shown import shown
 from kvlib.errors import BadInput, RequestTooLarge
 
 FORMS = "give a text, a list of token ids, {'prompt': text} or {'prompt_token_ids': ids}, or a list of these"
-KEYS = ("prompt", "prompt_token_ids")
+KEYS = ("prompt", "prompt_token_ids", "cache_salt")
 
 
 class Prompt(NamedTuple):
-    """`text` is None where only token ids were given; `name` is what messages call the prompt."""
+    """`text` is None where only token ids were given; `name` is what messages call the prompt. Prompts with different
+    `cache_salt` share no cached block."""
 
     text: str | None
     token_ids: list[int]
     name: str
+    cache_salt: str | None = None
 
 
 def read_prompts(given: Any, model: Model) -> list[Prompt]:
@@ -61,6 +64,14 @@ def read_params(given: Any, count: int) -> list[SamplingParams]:
     return list(values)
 
 
+def read_beam_params(given: Any, model: Model) -> BeamSearchParams:
+    """Parameters of a beam search that this model's vocabulary can serve. Raises BadInput."""
+    if not isinstance(given, BeamSearchParams):
+        raise BadInput(f"params is {shown(given)}; give a BeamSearchParams")
+    given.check_vocabulary(model.decoder.config.vocab_size)
+    return given
+
+
 def _to_tokens(given: Any, model: Model, name: str) -> Prompt:
     match given:
         case str() as text:
@@ -87,9 +98,12 @@ def _from_dict(given: dict[Any, Any], model: Model, name: str) -> Prompt:
     unknown = [shown(key) for key in given if key not in KEYS]
     if unknown:
         raise BadInput(f"{name} has the unknown keys {', '.join(unknown)}; the known ones are {', '.join(KEYS)}")
+    salt = given.get("cache_salt")
+    if salt is not None and (not isinstance(salt, str) or not salt):
+        raise BadInput(f"{name} has the cache_salt {shown(salt)}; give a text that is not empty, or leave it out")
     match given.get("prompt"), given.get("prompt_token_ids"):
         case str() as text, None:
-            return _from_text(text, model, name)
+            return _from_text(text, model, name)._replace(cache_salt=salt)
         case (str() | None) as kept, (list() | tuple()) as token_ids:
-            return Prompt(kept, list(token_ids), name)
+            return Prompt(kept, list(token_ids), name, salt)
     raise BadInput(f"{name} is {shown(given)}; {FORMS}")

@@ -1,17 +1,76 @@
 """An engine's settings, checked before anything is read or allocated."""
 
+from dataclasses import dataclass, fields
+
 from kvlib.attention import BACKENDS
 from kvlib.checks import whole
 from kvlib.engine.shown import shown
 from kvlib.errors import BadConfig
-from kvlib.events import EventLog
+from kvlib.serving.scheduler import PREEMPTIONS
+
+PREFIX_CACHES = ("hash", "radix")
+CACHE_DTYPES = ("auto", "float32", "fp8", "fp8_e4m3", "int8")
 
 
-def check_settings(attention_backend: object, log: object, **sizes: object) -> None:
-    """Raise BadConfig, naming the setting, for what LLMEngine cannot take."""
-    for name, size in sizes.items():
-        whole(name, size)
-    if attention_backend not in tuple(BACKENDS):
-        raise BadConfig(f"attention_backend is {shown(attention_backend)}; the known ones are {', '.join(BACKENDS)}")
-    if log is not None and not isinstance(log, EventLog):
-        raise BadConfig(f"log is {shown(log)}; give a kvlib.events.EventLog, or None to keep no log")
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What an engine is built with; names and meanings are vLLM's where vLLM has them. Raises BadConfig.
+
+    ======================  ==========================================================================================
+    block_size              tokens in a block
+    num_blocks              blocks of the pool; a null block comes on top (vLLM: num_gpu_blocks_override)
+    max_num_seqs            sequences that run at once, at most
+    max_num_batched_tokens  tokens computed in a step, at most; without chunked prefill a longer prompt runs alone
+    enable_chunked_prefill  whether a prompt is computed in pieces that fit beside the sequences that decode
+    enable_prefix_caching   whether blocks stay findable by what they hold until they are handed out again
+    prefix_cache            how they are found: "hash", a chain of hashes, or "radix", a tree of token runs
+    preemption              what becomes of a request that yields: "recompute" or "swap"
+    num_host_blocks         blocks of the second memory that "swap" moves them to
+    kv_cache_dtype          "auto", the model's own float32; "fp8_e4m3" or "fp8"; "int8"
+    attention_backend       one of kvlib.attention.BACKENDS; "auto" takes the fastest that this machine and cache allow
+    linear                  form of the linear layers, one of kvlib.engine.linear.FORMS; "auto" takes the fastest exact
+    ======================  ==========================================================================================
+    """
+
+    block_size: int = 16
+    num_blocks: int = 256
+    max_num_seqs: int = 256
+    max_num_batched_tokens: int = 2048
+    enable_chunked_prefill: bool = False
+    enable_prefix_caching: bool = True
+    prefix_cache: str = "hash"
+    preemption: str = "recompute"
+    num_host_blocks: int = 0
+    kv_cache_dtype: str = "auto"
+    attention_backend: str = "auto"
+    linear: str = "auto"
+
+    def __new__(cls, **given: object) -> "Settings":
+        known = [field.name for field in fields(cls)]
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise BadConfig(f"unknown setting {', '.join(unknown)}; the known ones are {', '.join(known)}")
+        return super().__new__(cls)
+
+    def __post_init__(self) -> None:
+        for name in ("block_size", "num_blocks", "max_num_seqs", "max_num_batched_tokens"):
+            whole(name, getattr(self, name))
+        for name in ("enable_chunked_prefill", "enable_prefix_caching"):
+            if not isinstance(getattr(self, name), bool):
+                raise BadConfig(f"{name} is {shown(getattr(self, name))}; give True or False")
+        self._check_one_of("prefix_cache", PREFIX_CACHES)
+        self._check_one_of("preemption", PREEMPTIONS)
+        self._check_one_of("kv_cache_dtype", CACHE_DTYPES)
+        self._check_one_of("attention_backend", ("auto", *BACKENDS))
+        whole("num_host_blocks", self.num_host_blocks, 0)
+        if (self.preemption == "swap") != (self.num_host_blocks > 0):
+            raise BadConfig(
+                f"preemption is {self.preemption!r} and num_host_blocks {self.num_host_blocks}; give blocks to swap "
+                "to, 1 or more, with 'swap' and only with it"
+            )
+        if self.prefix_cache == "radix" and self.preemption == "swap":
+            raise BadConfig("prefix_cache is 'radix', whose tree has no place for swapped blocks; take 'recompute'")
+
+    def _check_one_of(self, name: str, allowed: tuple[str, ...]) -> None:
+        if getattr(self, name) not in allowed:
+            raise BadConfig(f"{name} is {shown(getattr(self, name))}; the known ones are {', '.join(allowed)}")

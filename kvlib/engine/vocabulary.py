@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from kvlib.engine.metadata import Metadata
+from kvlib.engine.spelling import BYTES
 from kvlib.errors import BadModelFile
 
 PREFIX = "tokenizer.ggml"
@@ -55,13 +56,3 @@ def _read_merges(metadata: Metadata, known: set[str]) -> list[tuple[str, str]]:
             raise metadata.bad(f"{PREFIX}.merges", f"two tokens that join to a third, unlike {merge!r},")
         merges.append((left, right))
     return merges
-
-
-def _byte_characters() -> dict[str, int]:
-    """GPT-2's alphabet: each byte as one visible character."""
-    visible = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
-    hidden = [byte for byte in range(256) if byte not in visible]
-    return {chr(byte): byte for byte in visible} | {chr(256 + index): byte for index, byte in enumerate(hidden)}
-
-
-BYTES = _byte_characters()

@@ -1,21 +1,12 @@
-"""The weights of a Llama-family model, read from a GGUF file into float32 tensors.
+"""The weights of a Llama-family model."""
 
-The file format is that of ggml (docs/gguf.md); the packed formats are undone by the `gguf` package.
-"""
-
-from pathlib import Path
 from typing import NamedTuple
 
-import gguf
-import numpy as np
-import torch
 from torch import Tensor
 
-from kvlib.engine.config import DecoderConfig
-from kvlib.engine.linear import FORMS, Linear
-from kvlib.engine.metadata import AGAIN
-from kvlib.errors import BadModelFile
-from kvlib.gguf import Header
+from kvlib.engine.config import LlamaConfig
+from kvlib.engine.linear import Form, Linear
+from kvlib.engine.tensors import Tensors
 
 
 class LayerWeights(NamedTuple):
@@ -30,6 +21,7 @@ class LayerWeights(NamedTuple):
     gate: Linear  # [intermediate, hidden]
     up: Linear  # [intermediate, hidden]
     down: Linear  # [hidden, intermediate]
+    head_norms: tuple[Tensor, Tensor] | None  # of each head of queries, of keys: [head_size]; Qwen3 only
 
 
 class Weights(NamedTuple):
@@ -41,71 +33,34 @@ class Weights(NamedTuple):
     unembedding: Linear  # [vocab, hidden]; the embedding itself where the file has no other
 
 
-def load_weights(path: Path, header: Header, config: DecoderConfig, form: str = "torch") -> Weights:
-    """Read every tensor of the model in `path`. Raises BadModelFile, naming file, tensor, shapes found and expected.
-
-    A file with a tensor that this forward pass would not use is refused too: the text would be wrong.
-    """
-    reader = _TensorReader(path, header)
-    linear = FORMS[form]
+def load_weights(tensors: Tensors, config: LlamaConfig, linear: Form) -> Weights:
+    """Read every tensor, the matrices in the form that `linear` makes. Raises BadModelFile as `Tensors` does."""
     hidden, inner, vocab = config.hidden_size, config.intermediate_size, config.vocab_size
     q_size, kv_size = config.num_heads * config.head_size, config.num_kv_heads * config.head_size
 
+    def matrix(name: str, outputs: int, inputs: int, bias: bool) -> Linear:
+        return linear(*tensors.matrix(name, outputs, inputs, bias=bias))
+
+    def head_norms(prefix: str) -> tuple[Tensor, Tensor]:
+        query, key = (tensors.read(f"{prefix}.{name}_norm.weight", config.head_size) for name in "qk")
+        return query, key
+
     def layer(prefix: str) -> LayerWeights:
         return LayerWeights(
-            attention_norm=reader.read(f"{prefix}.attn_norm.weight", hidden),
-            query=linear(half_split(reader.read(f"{prefix}.attn_q.weight", q_size, hidden), config.head_size)),
-            key=linear(half_split(reader.read(f"{prefix}.attn_k.weight", kv_size, hidden), config.head_size)),
-            value=linear(reader.read(f"{prefix}.attn_v.weight", kv_size, hidden)),
-            output=linear(reader.read(f"{prefix}.attn_output.weight", hidden, q_size)),
-            mlp_norm=reader.read(f"{prefix}.ffn_norm.weight", hidden),
-            gate=linear(reader.read(f"{prefix}.ffn_gate.weight", inner, hidden)),
-            up=linear(reader.read(f"{prefix}.ffn_up.weight", inner, hidden)),
-            down=linear(reader.read(f"{prefix}.ffn_down.weight", hidden, inner)),
+            attention_norm=tensors.read(f"{prefix}.input_layernorm.weight", hidden),
+            query=matrix(f"{prefix}.self_attn.q_proj", q_size, hidden, config.qkv_bias),
+            key=matrix(f"{prefix}.self_attn.k_proj", kv_size, hidden, config.qkv_bias),
+            value=matrix(f"{prefix}.self_attn.v_proj", kv_size, hidden, config.qkv_bias),
+            output=matrix(f"{prefix}.self_attn.o_proj", hidden, q_size, config.output_bias),
+            mlp_norm=tensors.read(f"{prefix}.post_attention_layernorm.weight", hidden),
+            gate=matrix(f"{prefix}.mlp.gate_proj", inner, hidden, config.mlp_bias),
+            up=matrix(f"{prefix}.mlp.up_proj", inner, hidden, config.mlp_bias),
+            down=matrix(f"{prefix}.mlp.down_proj", hidden, inner, config.mlp_bias),
+            head_norms=head_norms(f"{prefix}.self_attn") if config.qk_norm else None,
         )
 
-    embedding = reader.read("token_embd.weight", vocab, hidden)
-    layers = [layer(f"blk.{index}") for index in range(config.num_layers)]
-    norm = reader.read("output_norm.weight", hidden)
-    tied = "output.weight" not in header.tensors
-    unembedding = embedding if tied else reader.read("output.weight", vocab, hidden)
-    weights = Weights(embedding, layers, norm, linear(unembedding))
-    reader.check_all_read()
-    return weights
-
-
-def half_split(weight: Tensor, head_size: int) -> Tensor:
-    """Reorder the rows of a query or key matrix [heads * head_size, hidden] for rotary embedding by halves.
-
-    GGUF keeps the two numbers of a rotated pair side by side, `rotate` in llama.py wants them head_size / 2 apart.
-    """
-    pairs = weight.view(-1, head_size // 2, 2, weight.shape[1])  # [heads, head_size / 2, 2, hidden]
-    return pairs.transpose(1, 2).reshape(weight.shape)  # [heads * head_size, hidden]
-
-
-class _TensorReader:
-    def __init__(self, path: Path, header: Header) -> None:
-        self.path = path
-        self.unread = dict(header.tensors)
-        self.data = np.memmap(path, mode="r")
-
-    def read(self, name: str, *expected: int) -> Tensor:
-        if name not in self.unread:
-            raise BadModelFile(f"{self.path} has no tensor {name}, expected one of shape {list(expected)}; {AGAIN}")
-        info = self.unread.pop(name)
-        if info.shape != expected:
-            raise BadModelFile(
-                f"{self.path}: tensor {name} has shape {list(info.shape)}, expected {list(expected)} from the file's "
-                f"own metadata; {AGAIN}"
-            )
-        packing = gguf.GGMLQuantizationType[info.ggml_type]
-        packed = self.data[info.offset : info.offset + info.num_bytes]
-        rows = packed.reshape(gguf.quant_shape_to_byte_shape(info.shape, packing))
-        return torch.from_numpy(np.require(gguf.dequantize(rows, packing), requirements="W"))
-
-    def check_all_read(self) -> None:
-        if self.unread:
-            raise BadModelFile(
-                f"{self.path} has tensors that this forward pass has no use for, such as {next(iter(self.unread))}; "
-                "give a plain Llama, without biases, experts or scaled rotary embedding"
-            )
+    embedding, unembedding = tensors.embeddings("model.embed_tokens", vocab, hidden, tied=config.tied)
+    layers = [layer(f"model.layers.{index}") for index in range(config.num_layers)]
+    norm = tensors.read("model.norm.weight", hidden)
+    tensors.check_all_read()
+    return Weights(embedding, layers, norm, linear(unembedding, None))

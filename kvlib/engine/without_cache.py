@@ -6,11 +6,12 @@ from typing import Any
 import torch
 
 from kvlib.engine.attending import NoCache
-from kvlib.engine.generation import Generation
 from kvlib.engine.model import Model
 from kvlib.engine.outputs import RequestOutput
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.prompts import read_params, read_prompt
+from kvlib.engine.sampled import SampledGeneration
+from kvlib.errors import BadInput
 
 
 def stream_without_cache(
@@ -21,8 +22,13 @@ def stream_without_cache(
     Errors are those of LLM.stream, but for the pool, which does not exist here.
     """
     read, [params] = read_prompt(prompt, model), read_params(sampling_params, 1)
+    if params.n > 1 or params.prompt_logprobs is not None:
+        raise BadInput(
+            "without a cache there is one answer, and nothing about the prompt: give n=1 and no prompt_logprobs"
+        )
+    params.check_vocabulary(model.decoder.config.vocab_size, model.tokenizer.end_ids)
     room = model.decoder.config.context_length - len(read.token_ids)
-    return _steps(model, Generation(read, params, model.tokenizer, room))
+    return _steps(model, SampledGeneration(read, params, model.tokenizer, room))
 
 
 def generate_without_cache(model: Model, prompt: Any, sampling_params: SamplingParams | None = None) -> RequestOutput:
@@ -32,9 +38,11 @@ def generate_without_cache(model: Model, prompt: Any, sampling_params: SamplingP
 
 
 @torch.inference_mode()
-def _steps(model: Model, generation: Generation) -> Iterator[RequestOutput]:
+def _steps(model: Model, generation: SampledGeneration) -> Iterator[RequestOutput]:
+    known = list(generation.prompt.token_ids)
     while not generation.finished:
-        token_ids = torch.tensor(generation.prompt.token_ids + generation.token_ids)  # [T], one more each time
+        token_ids = torch.tensor(known)  # [T], one more each time
         hidden = model.decoder.forward(token_ids, torch.arange(len(token_ids)), NoCache())  # [T, hidden]
-        generation.choose(model.decoder.logits(hidden[-1:])[0])
+        [answer] = generation.advance({"": model.decoder.logits(hidden[-1:])[0]})
+        known.append(answer.token_ids[-1])
         yield generation.output()

@@ -53,6 +53,10 @@ class RequestQueues:
         self._owners[name] = request
         self.waiting.append(request)
 
+    def __contains__(self, seq_id: str) -> bool:
+        """Whether a request or a sequence with this id waits or runs."""
+        return seq_id in self._owners
+
     def has_unfinished(self) -> bool:
         """Whether any request waits or runs."""
         return bool(self._owners)

@@ -1,4 +1,4 @@
-"""Two pictures of a board: the physical memory as it lies, and the memory as one sequence sees it."""
+"""Three pictures of a board: the memory as it lies, as one sequence sees it, and block by block with all owners."""
 
 from math import ceil
 
@@ -20,7 +20,8 @@ from kvlib.show.figures import (
     show,
 )
 
-WIDTH = 360
+WIDTH = 360  # pixels: of a picture
+LEFT, RIGHT, ROW = 34, 92, 30  # and where it lists blocks: beside their slots, and from one to the next
 
 
 def physical(board: Board) -> Picture:
@@ -71,29 +72,61 @@ def logical(board: Board, seq: str) -> Picture:
         raise UnknownSequence(f"sequence {seq!r} holds no memory at this step; those that do: {list(board.tables)}")
     table, pieces = board.tables[seq], board.text(seq)
     letter, colour = _letter(board, seq), _colour(board, seq)
-    left, right, row = 34, 92, 30
-    cell = (WIDTH - left - right) / size
-    limit = max(1, int(cell / 6.6))  # characters of 11-pixel type that fit
-    with figure(WIDTH, (len(table.blocks) + 1) * row - 6) as fig:
-        ax = _canvas(fig, WIDTH, (len(table.blocks) + 1) * row - 6)
+    height = (len(table.blocks) + 1) * ROW - 6
+    with figure(WIDTH, height) as fig:
+        ax = _canvas(fig, WIDTH, height)
         ax.text(0, 12, "logical", color=MUTED, fontsize=11, va="center")
         ax.text(WIDTH, 12, "physical, filled", color=MUTED, fontsize=11, va="center", ha="right")
         for index, (block, filled) in enumerate(table.entries()):
-            y = (index + 1) * row
+            y = (index + 1) * ROW
             ax.text(0, y + 11, f"{letter}{index}", color=INK, fontsize=12, va="center", weight="bold")
-            for slot in range(size):
-                face = colour if slot < filled else "none"
-                ax.add_patch(Rectangle((left + slot * cell + 2, y + 1), cell - 4, 20, facecolor=face, edgecolor=colour))
-            for slot, piece in enumerate(pieces[index * size : index * size + filled]):
-                middle, shown = left + (slot + 0.5) * cell, _shown(piece, limit)
-                ax.text(middle, y + 11, shown, color=ON_COLOUR, fontsize=11, va="center", ha="center", parse_math=False)
-            ax.text(WIDTH - right + 12, y + 11, "→", color=MUTED, fontsize=12, va="center")
+            _slots(ax, y, size, filled, pieces[index * size : index * size + filled], colour)
+            ax.text(WIDTH - RIGHT + 12, y + 11, "→", color=MUTED, fontsize=12, va="center")
             ax.text(WIDTH - 42, y + 11, str(block), color=INK, fontsize=12, va="center", ha="right", weight="bold")
             ax.text(WIDTH, y + 11, f"{filled}/{size}", color=MUTED, fontsize=11, va="center", ha="right")
     entries = ", ".join(f"{index} in {block} with {filled}" for index, (block, filled) in enumerate(table.entries()))
     return show(
         fig, alt=f"Block table of {letter}, logical blocks in physical ones with their filled slots: {entries}."
     )
+
+
+def owners(board: Board) -> Picture:
+    """Every block in use: its number, the text it holds, and the letters of all sequences whose tables name it.
+
+    At the right stands how many they are, the reference count. A block of one sequence has its colour; one of
+    several is dark.
+    """
+    _, size = _sizes(board)
+    in_use = [block for block, count in enumerate(board.counts) if count]
+    height = (len(in_use) + 1) * ROW - 6
+    said = []
+    with figure(WIDTH, height) as fig:
+        ax = _canvas(fig, WIDTH, height)
+        ax.text(0, 12, "block", color=MUTED, fontsize=11, va="center")
+        ax.text(WIDTH, 12, "owners, count", color=MUTED, fontsize=11, va="center", ha="right")
+        for place, block in enumerate(in_use, 1):
+            seqs, filled, y = board.owners(block), board.filled(block), place * ROW
+            letters = [_letter(board, seq) for seq in seqs]
+            start = board.tables[seqs[0]].blocks.index(block) * size
+            colour = _colour(board, seqs[0]) if len(seqs) == 1 else INK
+            ax.text(0, y + 11, str(block), color=INK, fontsize=12, va="center", weight="bold")
+            _slots(ax, y, size, filled, board.text(seqs[0])[start : start + filled], colour)
+            ax.text(WIDTH - RIGHT + 12, y + 11, " ".join(letters), color=INK, fontsize=12, va="center", weight="bold")
+            ax.text(WIDTH, y + 11, str(board.counts[block]), color=MUTED, fontsize=12, va="center", ha="right")
+            said.append(f"{block} with {filled} of {size} slots filled is named by {', '.join(letters)}")
+    return show(fig, alt=f"Blocks in use, with their owners: {'; '.join(said) or 'there are none'}.")
+
+
+def _slots(ax: Axes, y: float, size: int, filled: int, pieces: list[str], colour: str) -> None:
+    """The slots of one block in a row, the filled ones with the text of their tokens."""
+    cell = (WIDTH - LEFT - RIGHT) / size
+    limit = max(1, int(cell / 6.6))  # characters of 11-pixel type that fit
+    for slot in range(size):
+        face = colour if slot < filled else "none"
+        ax.add_patch(Rectangle((LEFT + slot * cell + 2, y + 1), cell - 4, 20, facecolor=face, edgecolor=colour))
+    for slot, piece in enumerate(pieces):
+        middle, text = LEFT + (slot + 0.5) * cell, shown(piece, limit)
+        ax.text(middle, y + 11, text, color=ON_COLOUR, fontsize=11, va="center", ha="center", parse_math=False)
 
 
 def _sizes(board: Board) -> tuple[int, int]:
@@ -124,6 +157,7 @@ def _colour(board: Board, seq: str) -> str:
     return sequence_colour(board.numbers[seq])
 
 
-def _shown(text: str, limit: int) -> str:
+def shown(text: str, limit: int) -> str:
+    """A token's text as a picture shows it: in one line, at most `limit` characters, what is invisible made visible."""
     text = text.strip(" ").translate(ESCAPES | {ord("\n"): "⏎", ord("\t"): "⇥", ord("\r"): "\\r"}) or "␣" * bool(text)
     return text if len(text) <= limit else text[: limit - 1] + "…"

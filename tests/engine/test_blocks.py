@@ -62,8 +62,8 @@ def test_every_key_lies_in_the_slot_that_the_block_table_names(tiny: Model) -> N
 
     tiny.decoder.forward(torch.tensor(known), torch.arange(len(known)), Keeping())
     slots = llm.manager.table(output.request_id).slots(0, len(known))
-    for (key_cache, _), key in zip(llm.caches, keys, strict=True):
-        torch.testing.assert_close(key_cache.flatten(0, 1)[slots], key)
+    for layer, key in zip(llm.caches, keys, strict=True):
+        torch.testing.assert_close(layer.key.flatten(0, 1)[slots], key)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kvlib.engine import DecoderConfig, Tokenizer
+from kvlib.engine import Tokenizer
+from kvlib.engine.gguf_config import read_gguf_config
+from kvlib.engine.gguf_tokenizer import read_gguf_tokenizer
 from kvlib.errors import BadInput, BadModelFile
 from kvlib.gguf import read_header
 
@@ -36,18 +38,18 @@ def metadata(tiny_path: Path) -> dict:
 )
 def test_a_size_of_the_wrong_type_is_refused(metadata: dict, key: str, value: object, expected: str) -> None:
     with pytest.raises(BadModelFile, match=re.escape(f"a.gguf has llama.{key} = {value!r}; {expected} is expected")):
-        DecoderConfig.from_metadata(metadata | {f"llama.{key}": value}, PATH)
+        read_gguf_config(metadata | {f"llama.{key}": value}, PATH)
 
 
 def test_heads_of_odd_size_are_refused(metadata: dict) -> None:
     with pytest.raises(BadModelFile, match="heads of size 15, expected an even size"):
-        DecoderConfig.from_metadata(metadata | {"llama.attention.key_length": 15}, PATH)
+        read_gguf_config(metadata | {"llama.attention.key_length": 15}, PATH)
 
 
 @pytest.mark.parametrize("tokens", [5, [], ["a", 3], "abc", None])
 def test_a_malformed_token_list_is_refused_by_config_and_tokenizer(metadata: dict, tokens: object) -> None:
     changed = metadata | {"tokenizer.ggml.tokens": tokens}
-    for read in (DecoderConfig.from_metadata, Tokenizer):
+    for read in (read_gguf_config, read_gguf_tokenizer):
         with pytest.raises(
             BadModelFile, match=r"has tokenizer\.ggml\.tokens = .*; a list of str, not empty, is expected"
         ):
@@ -74,17 +76,17 @@ def test_a_vocabulary_that_does_not_fit_together_is_refused(
 ) -> None:
     name = f"tokenizer.ggml.{key}"
     with pytest.raises(BadModelFile, match=re.escape(f"a.gguf has {name} = ") + ".*" + re.escape(message)):
-        Tokenizer(metadata | {name: change(metadata[name])}, PATH)
+        read_gguf_tokenizer(metadata | {name: change(metadata[name])}, PATH)
 
 
 def test_a_key_that_is_absent_is_named(metadata: dict) -> None:
     without = {key: value for key, value in metadata.items() if key != "tokenizer.ggml.eos_token_id"}
     with pytest.raises(BadModelFile, match=r"a\.gguf has no tokenizer\.ggml\.eos_token_id; a whole number"):
-        Tokenizer(without, PATH)
+        read_gguf_tokenizer(without, PATH)
 
 
 def with_template(metadata: dict, template: object) -> Tokenizer:
-    return Tokenizer(metadata | {"tokenizer.chat_template": template, "tokenizer.ggml.bos_token_id": 1}, PATH)
+    return read_gguf_tokenizer(metadata | {"tokenizer.chat_template": template, "tokenizer.ggml.bos_token_id": 1}, PATH)
 
 
 def test_a_template_may_use_what_transformers_gives_it(metadata: dict) -> None:

@@ -8,7 +8,7 @@ from kvlib.events import EventLog
 from kvlib.memory import RecordedBlockManager
 from kvlib.show.board import Board
 from kvlib.show.figures import sequence_colour
-from kvlib.show.memory import logical, physical
+from kvlib.show.memory import logical, owners, physical
 
 
 @pytest.fixture
@@ -86,3 +86,39 @@ def test_a_log_in_place_of_a_board_is_refused_with_the_way_to_one(board):
     for picture in (lambda: physical(board.log), lambda: logical(board.log, "first")):
         with pytest.raises(BadInput, match="of type EventLog; give a Board"):
             picture()
+
+
+@pytest.fixture
+def shared():
+    log = EventLog()
+    manager = RecordedBlockManager(8, 4, log)
+    manager.admit("first", 6)
+    log.say("first", ["Once", " upon", " a", " time", " there", " was", " a"])
+    manager.fork("first", "second")
+    log.say("second", ["Once", " upon", " a", " time", " there", " was", " no"])
+    before = owners(Board.at(log))
+    manager.append_each(["first", "second"])
+    return before, owners(Board.at(log))
+
+
+def test_the_picture_of_owners_names_all_of_each_block_and_counts_them(shared):
+    before, after = shared
+    assert words(before)[2:] == ["1", "Once", "upon", "a", "time", "A B", "2", "2", "there", "was", "A B", "2"]
+    assert words(after)[9:] == ["2", "there", "was", "no", "B", "1", "3", "there", "was", "a", "A", "1"]
+    assert after.alt.endswith(
+        "1 with 4 of 4 slots filled is named by A, B; 2 with 3 of 4 slots filled is named by B; "
+        "3 with 3 of 4 slots filled is named by A."
+    )
+
+
+def test_a_block_of_one_owner_has_its_colour_and_one_of_several_is_dark(shared):
+    before, after = shared
+    for number in (0, 1):
+        assert fills(before, sequence_colour(number)) == 0
+        assert fills(after, sequence_colour(number)) == 3
+
+
+def test_a_memory_in_which_nobody_has_a_block_has_no_owners():
+    log = EventLog()
+    RecordedBlockManager(2, 16, log)
+    assert owners(Board.at(log)).alt == "Blocks in use, with their owners: there are none."

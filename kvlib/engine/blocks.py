@@ -1,0 +1,39 @@
+"""Which block manager and which keys an engine's settings ask for."""
+
+from kvlib.engine.settings import Settings
+from kvlib.engine.shown import shown
+from kvlib.errors import BadConfig
+from kvlib.events import EventLog
+from kvlib.memory import (
+    BlockManager,
+    Pages,
+    PrefixHasher,
+    RadixManager,
+    RecordedBlockManager,
+    SwapBlockManager,
+)
+
+
+def check_log(settings: Settings, log: object) -> None:
+    """Raise BadConfig for a log that cannot be kept."""
+    if log is not None and not isinstance(log, EventLog):
+        raise BadConfig(f"log is {shown(log)}; give a kvlib.events.EventLog, or None to keep no log")
+    if log is not None and settings.prefix_cache == "radix":
+        raise BadConfig("prefix_cache is 'radix', which keeps no log; take 'hash', or log=None")
+
+
+def manager_of(settings: Settings, log: EventLog | None) -> BlockManager:
+    """The block manager, which opens the log."""
+    sizes = (settings.num_blocks, settings.block_size)
+    if settings.prefix_cache == "radix":
+        return RadixManager(*sizes)
+    if log is not None:
+        return RecordedBlockManager(*sizes, log, num_host_blocks=settings.num_host_blocks)
+    return SwapBlockManager(*sizes, num_host_blocks=settings.num_host_blocks)
+
+
+def keys_of(settings: Settings) -> PrefixHasher | Pages | None:
+    """What makes the keys of full blocks; None without prefix caching."""
+    if not settings.enable_prefix_caching:
+        return None
+    return Pages(settings.block_size) if settings.prefix_cache == "radix" else PrefixHasher(settings.block_size)

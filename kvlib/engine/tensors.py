@@ -1,0 +1,66 @@
+"""The tensors of one model by name, whatever files they lie in."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+
+from torch import Tensor
+
+from kvlib.engine.metadata import AGAIN
+from kvlib.errors import BadModelFile
+
+
+class Tensors(ABC):
+    """Each tensor is read once, as float32, and none may be left over.
+
+    Names are those of Hugging Face's transformers, and `shapes`, rows first, has every tensor that the files hold.
+    """
+
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+        self._unread = dict(shapes)
+
+    def read(self, name: str, *expected: int) -> Tensor:
+        """The tensor `name`. Raises BadModelFile if there is none, or if its shape is not the `expected` one."""
+        if name not in self._unread:
+            path, stored = self._place(name)
+            raise BadModelFile(f"{path} has no tensor {stored}, expected one of shape {list(expected)}; {AGAIN}")
+        shape = self._unread.pop(name)
+        if shape != expected:
+            path, stored = self._place(name)
+            raise BadModelFile(
+                f"{path}: tensor {stored} has shape {list(shape)}, expected {list(expected)} from "
+                f"the model's own configuration; {AGAIN}"
+            )
+        return self._load(name)
+
+    def matrix(self, name: str, outputs: int, inputs: int, *, bias: bool = False) -> tuple[Tensor, Tensor | None]:
+        """The weight [outputs, inputs] of a linear layer, and its bias [outputs] or None."""
+        weight = self.read(f"{name}.weight", outputs, inputs)
+        return weight, self.read(f"{name}.bias", outputs) if bias else None
+
+    def embeddings(self, name: str, vocab: int, hidden: int, *, tied: bool) -> tuple[Tensor, Tensor]:
+        """The embedding and the last matrix, both [vocab, hidden]. One may stand for both where they are `tied`."""
+        first, last = f"{name}.weight", "lm_head.weight"
+        if tied and not (first in self and last in self):
+            both = self.read(last if last in self else first, vocab, hidden)
+            return both, both
+        return self.read(first, vocab, hidden), self.read(last, vocab, hidden)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._unread
+
+    def check_all_read(self) -> None:
+        """Raises BadModelFile if a tensor is left, because a model that needs it would write another text."""
+        if self._unread:
+            path, stored = self._place(next(iter(self._unread)))
+            raise BadModelFile(
+                f"{path} has tensors that this forward pass has no use for, such as {stored}; take another model"
+            )
+
+    @abstractmethod
+    def _place(self, name: str) -> tuple[Path, str]:
+        """The file in which the tensor `name` lies or should lie, and what that file calls it."""
+
+    @abstractmethod
+    def _load(self, name: str) -> Tensor:
+        """The numbers of the tensor `name`, which is there."""
