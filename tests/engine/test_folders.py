@@ -151,28 +151,29 @@ def test_a_file_cut_anywhere_is_refused(share: float, written: dict[str, Path]) 
         load(folder)
 
 
-def test_a_file_cut_in_its_last_tensor_names_it_with_the_bytes_found(copy: Callable[[str], Path]) -> None:
+def test_a_file_cut_in_its_last_tensor_is_named_with_the_bytes_it_has(copy: Callable[[str], Path]) -> None:
     path = copy("llama") / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(BadModelFile, match=r"tensor \S+: [\d,]+ bytes expected, [\d,]+ found"):
+    with pytest.raises(BadModelFile, match=rf"{path}, of {path.stat().st_size:,} bytes, is no whole safetensors file"):
         load(path.parent)
 
 
 HEADERS = {
-    "nothing": (b"", "has 0 bytes, too few"),
-    "a pointer to the file": (b"version https://git-lfs.github.com/spec/v1\n", "too few for the header"),
-    "no JSON": ((9).to_bytes(8, "little") + b"{" * 9, "has a header that is not JSON"),
-    "a list": ((2).to_bytes(8, "little") + b"[]", r"has the header \[\], expected one entry for each tensor"),
-    "no offsets": ((26).to_bytes(8, "little") + b'{"a":{"dtype":"F32"}}     ', "tensor a has the entry {'dtype'"),
+    "nothing": b"",
+    "a pointer to the file": b"version https://git-lfs.github.com/spec/v1\n",
+    "no JSON": (9).to_bytes(8, "little") + b"{" * 9,
+    "a list": (2).to_bytes(8, "little") + b"[]",
+    "no offsets": (26).to_bytes(8, "little") + b'{"a":{"dtype":"F32"}}     ',
 }
 
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_what_is_no_safetensors_file_is_refused(copy: Callable[[str], Path], header: str) -> None:
     folder = copy("llama")
-    content, message = HEADERS[header]
-    (folder / "model.safetensors").write_bytes(content)
-    with pytest.raises(BadModelFile, match=message):
+    (folder / "model.safetensors").write_bytes(HEADERS[header])
+    with pytest.raises(
+        BadModelFile, match=r"model\.safetensors, of \d+ bytes, is no whole safetensors file \(.+\): it is"
+    ):
         load(folder)
 
 
@@ -188,11 +189,11 @@ def test_what_is_no_safetensors_file_is_refused(copy: Callable[[str], Path], hea
         3,
     ],
 )
-def test_a_tensor_whose_place_does_not_fit_it_is_named(copy: Callable[[str], Path], entry: object) -> None:
+def test_a_tensor_whose_place_does_not_fit_it_is_refused(copy: Callable[[str], Path], entry: object) -> None:
     folder = copy("llama")
     header = json.dumps({"weight": entry}).encode()
     (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + b"\0" * 24)
-    with pytest.raises(BadModelFile, match=r"model\.safetensors: tensor weight"):
+    with pytest.raises(BadModelFile, match=r"model\.safetensors, of \d+ bytes, is no whole safetensors file"):
         load(folder)
 
 
