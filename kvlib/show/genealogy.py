@@ -45,7 +45,7 @@ def generations(log: EventLog) -> list[list[Beam]]:
 def genealogy(log: EventLog, num_tokens: int = 12) -> Picture:
     """The beams of the first `num_tokens` tokens, a row for each token, the prompt above them.
 
-    Dark are the beams of the last row and all from which they descend; grey is what was given up. Raises BadEvents for
+    Bold are the beams of the last row and all from which they descend; the others were given up. Raises BadEvents for
     a log in which no sequence outlives a step.
     """
     rows = generations(log)[: whole("num_tokens", num_tokens, 1, BadInput)]

@@ -94,7 +94,7 @@ def owners(board: Board) -> Picture:
     """Every block in use: its number, the text it holds, and the letters of all sequences whose tables name it.
 
     At the right stands how many they are, the reference count. A block of one sequence has its colour; one of
-    several is dark.
+    several has that of the text.
     """
     _, size = _sizes(board)
     in_use = [block for block, count in enumerate(board.counts) if count]

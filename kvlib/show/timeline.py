@@ -68,7 +68,7 @@ def timeline(log: EventLog) -> Picture:
         raise BadInput("the log has no step yet; run requests with it first")
     rows, in_use = phases(log), blocks_in_use(log)
     foot = TOP + ROW * len(rows) + 26
-    height = foot + IN_USE + 24
+    height = foot + IN_USE + 38
     with figure(WIDTH, height) as fig:
         fig.set_layout_engine("none")
         ax = fig.add_axes((0, 0, 1, 1))
@@ -89,8 +89,8 @@ def timeline(log: EventLog) -> Picture:
         ax.stairs(tops, edges, baseline=None, color=MUTED, lw=1.5)
         ax.plot((LEFT, WIDTH - 1), (foot, foot), color=INK, lw=1)
         for step in sorted({1, *range(10, log.step + 1, 10)}):
-            ax.text(LEFT + cell * (step - 0.5), height - 12, str(step), color=MUTED, ha="center", va="center")
-        ax.text(WIDTH, height - 12, "step", color=MUTED, ha="right", va="center")
+            ax.text(LEFT + cell * (step - 0.5), height - 28, str(step), color=MUTED, ha="center", va="center")
+        ax.text((LEFT + WIDTH) / 2, height - 10, "step", color=MUTED, ha="center", va="center")
     return show(fig, alt=_said(rows, in_use, log.num_blocks))
 
 
