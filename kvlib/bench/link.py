@@ -3,8 +3,12 @@
 OPT-13B on an A100, whose blocks go to the host's memory and back over PCIe (Kwon et al., SOSP 2023, section 7.3).
 """
 
-from kvlib.bench.server import quoted, server_cost
+from kvlib.bench.server import quoted, server_cost, server_memory
 from kvlib.checks import whole
+from kvlib.serving.batch import Batch, SimulatedRequest
+from kvlib.serving.lengths import sharegpt
+from kvlib.serving.simulator import Simulation
+from kvlib.serving.workload import poisson
 
 LINK_REACHED = 0.8  # prior: what large copies usually reach of a data sheet's PCIe
 COPY_S = 3e-6  # prior: to start one copy takes a few microseconds
@@ -26,3 +30,25 @@ def recompute_s(num_tokens: int, num_running: int = 0, num_kv_tokens: int = 0) -
     law = server_cost("paged")
     with_it = law.seconds(num_running + 1, num_running + num_tokens, num_kv_tokens + num_tokens)
     return with_it - law.seconds(num_running, num_running, num_kv_tokens) if num_running else with_it
+
+
+class _Yields(Batch):
+    def __init__(self) -> None:
+        super().__init__()
+        self.held: list[int] = []  # tokens
+
+    def preempt_latest(self) -> SimulatedRequest:
+        request = super().preempt_latest()
+        self.held.append(request.num_tokens - 1)  # the newest of them is not stored yet
+        return request
+
+
+def yielded_tokens(rate: float, seed: int = 0, *, duration_s: float = 3600) -> list[int]:
+    """How many tokens each request stores that yields in an hour of the server with ShareGPT's lengths, `rate` requests
+    a second; one that yields again is listed again. Errors are those of `poisson`."""
+    arrivals = poisson(sharegpt(seed=seed), rate, seed=seed, duration_s=duration_s)
+    simulation = Simulation(arrivals, server_memory("paged"), server_cost("paged"), until_s=duration_s)
+    simulation.batch = yields = _Yields()
+    while simulation.step():
+        pass
+    return yields.held

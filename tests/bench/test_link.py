@@ -1,14 +1,44 @@
 """Swapping and recomputing on the paper's server: the law, and the ledger's numbers that come from it."""
 
+from statistics import fmean
+
 import pytest
 
-from kvlib.bench.link import COPY_S, LINK_REACHED, recompute_s, swap_s
+from kvlib.bench.link import COPY_S, LINK_REACHED, recompute_s, swap_s, yielded_tokens
+from kvlib.bench.server import server_cost, server_memory
 from kvlib.errors import BadConfig
 from kvlib.ledger import load
+from kvlib.serving.lengths import sharegpt
+from kvlib.serving.simulator import simulate
+from kvlib.serving.workload import poisson
 
 NUMBERS = {id: each.value for id, each in load().items()}
 HELD = round(NUMBERS["vllm-tokens-each"])
 RUNNING = int(NUMBERS["vllm-batched"])
+
+
+@pytest.fixture(scope="module")
+def held() -> list[int]:
+    return yielded_tokens(2)
+
+
+def test_the_ledgers_mean_is_that_of_the_tokens_held_by_those_who_yield(held: list[int]) -> None:
+    assert NUMBERS["sim-yield-tokens"] == pytest.approx(fmean(held), abs=0.5)
+
+
+@pytest.mark.parametrize("block_size", [1, 16, 64, 256])
+def test_the_ledgers_ratios_are_those_of_the_law_over_all_who_yield(held: list[int], block_size: int) -> None:
+    again_s = fmean(recompute_s(tokens, RUNNING, RUNNING * HELD) for tokens in held)
+    moved_s = fmean(swap_s(tokens, block_size) for tokens in held)
+    assert NUMBERS[f"sim-recompute-over-swap-{block_size}"] == pytest.approx(again_s / moved_s, abs=0.01)
+
+
+def test_watching_who_yields_changes_nothing_and_finds_each_once() -> None:
+    arrivals = poisson(sharegpt(seed=1), 2, seed=1, duration_s=600)
+    hour = simulate(arrivals, server_memory("paged"), server_cost("paged"), until_s=600)
+    found = yielded_tokens(2, seed=1, duration_s=600)
+    assert len(found) == hour.num_preemptions > 0
+    assert min(found) > 0
 
 
 @pytest.mark.parametrize("block_size", [1, 16, 64, 256])
