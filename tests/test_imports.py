@@ -13,7 +13,7 @@ HEAVY = {"torch", "triton", "numpy", "matplotlib"}
 
 # A part may import the parts on lines above its own; two parts on one line may not import each other.
 ORDER = """
-errors
+errors shown
 checks
 chance
 gguf events fields packaged machine native
@@ -31,7 +31,7 @@ __main__
 __init__
 """
 RANK = {part: rank for rank, line in enumerate(ORDER.split("\n")) for part in line.split()}
-STANDARD_LIBRARY_ONLY = {"errors", "checks", "chance", "events", "memory", "serving"}
+STANDARD_LIBRARY_ONLY = {"errors", "shown", "checks", "chance", "events", "memory", "serving"}
 OPTIONAL = {"xxhash"}  # imported where it is needed, and only then
 NOT_IN_A_BROWSER = {"dataclasses", "random", "typing", "__future__", "enum"}
 

@@ -14,8 +14,8 @@ from kvlib.attention.native import native
 from kvlib.attention.paged import paged
 from kvlib.attention.quantised import Scale, read_scale
 from kvlib.attention.reference import dense
-from kvlib.errors import BadInput
-from kvlib.native import library
+from kvlib.errors import BadConfig, BadInput
+from kvlib.native import library, why_not
 
 Backend = Callable[[Tensor, Tensor, Tensor, Batch, float], Tensor]
 
@@ -118,6 +118,14 @@ def attend_batch(
     scaled = _per_head(query, key_scale)
     output = BACKENDS[backend](scaled, key_cache, value_cache, batch, float(scale))
     return _per_head(output, value_scale).to(query.dtype)
+
+
+def check_backend(backend: str, dtype: torch.dtype) -> None:
+    """Raise BadConfig if `backend`, one of BACKENDS, cannot read a cache of `dtype`, or cannot be had here."""
+    if backend == "native" and dtype != torch.float32:
+        raise BadConfig(f"attention backend 'native' reads caches of torch.float32, not {dtype}; take 'gather'")
+    if backend == "native" and library() is None:
+        raise BadConfig(f"attention backend 'native' cannot be had: {why_not()}; or take 'gather'")
 
 
 def best_backend(dtype: torch.dtype) -> str:

@@ -17,8 +17,8 @@ from kvlib.engine.decoder import Decoder
 from kvlib.engine.learned import Learned
 from kvlib.engine.linear import FORMS, Form, Linear, choose
 from kvlib.engine.llama import Llama
-from kvlib.engine.shown import shown
 from kvlib.errors import BadInput, BadModelFile
+from kvlib.shown import shown
 
 LLAMA = {  # the matrices of a layer in transformers, and what they are here
     "model.layers.{}.self_attn.q_proj": ["query"],

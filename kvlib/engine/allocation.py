@@ -5,7 +5,7 @@ from typing import NamedTuple
 import torch
 
 from kvlib.attention import LayerCache, new_cache
-from kvlib.attention.backends import best_backend
+from kvlib.attention.backends import best_backend, check_backend
 from kvlib.engine.calibration import kv_scales
 from kvlib.engine.config import DecoderConfig
 from kvlib.engine.model import Model
@@ -43,6 +43,7 @@ def allocate(model: Model, settings: Settings) -> Allocated:
     backend = settings.attention_backend
     if backend == "auto":
         backend = best_backend(dtype)
+    check_backend(backend, dtype)
     scales = None if name == "float32" else kv_scales(model, dtype)
     shape = (settings.block_size, config.num_kv_heads, config.head_size, dtype)
 

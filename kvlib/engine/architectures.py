@@ -13,10 +13,10 @@ from kvlib.engine.learned import Learned
 from kvlib.engine.learned_weights import load_gpt2, load_opt
 from kvlib.engine.linear import Form
 from kvlib.engine.llama import Llama
-from kvlib.engine.shown import shown
 from kvlib.engine.tensors import Tensors
 from kvlib.engine.weights import load_weights
 from kvlib.errors import BadModelFile
+from kvlib.shown import shown
 
 
 class Architecture(NamedTuple):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from kvlib.engine.params import GREEDY_BELOW
+from kvlib.engine.params import GREEDY_BELOW, MOST
 from kvlib.engine.readers import CheckedParams, Reader, real, truth, whole
 from kvlib.errors import BadInput
 
@@ -33,8 +33,8 @@ class BeamSearchParams(CheckedParams):
     early_stopping: bool | Literal["never"] = False
 
     allowed: ClassVar[dict[str, tuple[Reader, str]]] = {
-        "beam_width": (whole(1), "a whole number, 1 or more"),
-        "max_tokens": (whole(1), "a whole number, 1 or more"),
+        "beam_width": (whole(1, MOST), "a whole number, 1 or more"),
+        "max_tokens": (whole(1, MOST), "a whole number, 1 or more"),
         "ignore_eos": (truth, "True or False"),
         "temperature": (real(lambda x: x >= 0), "a number, 0 or more; 0 leaves the logits as they are"),
         "length_penalty": (real(lambda x: -10 <= x <= 10), "a number from -10 to 10; 0 for none"),

@@ -1,7 +1,7 @@
 """Which block manager and which keys an engine's settings ask for."""
 
+from kvlib.engine.model import Model
 from kvlib.engine.settings import Settings
-from kvlib.engine.shown import shown
 from kvlib.errors import BadConfig
 from kvlib.events import EventLog
 from kvlib.memory import (
@@ -12,6 +12,7 @@ from kvlib.memory import (
     RecordedBlockManager,
     SwapBlockManager,
 )
+from kvlib.shown import shown
 
 
 def check_log(settings: Settings, log: object) -> None:
@@ -20,6 +21,15 @@ def check_log(settings: Settings, log: object) -> None:
         raise BadConfig(f"log is {shown(log)}; give a kvlib.events.EventLog, or None to keep no log")
     if log is not None and settings.prefix_cache == "radix":
         raise BadConfig("prefix_cache is 'radix', which keeps no log; take 'hash', or log=None")
+
+
+def check_linear(settings: Settings, model: Model) -> None:
+    """Raise BadConfig for a form of the linear layers that the loaded model does not have."""
+    if settings.linear not in ("auto", model.linear):
+        raise BadConfig(
+            f"linear is {shown(settings.linear)}, and the model was loaded as {model.linear!r}; "
+            f"load it so, or leave linear out"
+        )
 
 
 def manager_of(settings: Settings, log: EventLog | None) -> BlockManager:

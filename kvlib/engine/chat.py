@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from kvlib.engine.shown import shown
 from kvlib.errors import BadInput, BadModelFile
+from kvlib.shown import shown
 
 Message = Mapping[str, str]
 ROLES = ("system", "user", "assistant")

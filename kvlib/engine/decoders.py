@@ -5,8 +5,8 @@ from typing import Any
 from kvlib.engine.adapters import LoRARequest, apply_adapter
 from kvlib.engine.decoder import Decoder
 from kvlib.engine.model import Model
-from kvlib.engine.shown import shown
 from kvlib.errors import BadInput
+from kvlib.shown import shown
 
 NO_ADAPTER = 0
 

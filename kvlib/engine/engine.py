@@ -10,7 +10,7 @@ from kvlib.engine.adapters import LoRARequest
 from kvlib.engine.allocation import allocate
 from kvlib.engine.beam_generation import BeamGeneration
 from kvlib.engine.beam_params import BeamSearchParams
-from kvlib.engine.blocks import check_log, keys_of, manager_of
+from kvlib.engine.blocks import check_linear, check_log, keys_of, manager_of
 from kvlib.engine.decoders import Decoders
 from kvlib.engine.generation import Generation
 from kvlib.engine.loop import Loop
@@ -51,6 +51,7 @@ class LLMEngine:
         self.settings = chosen = Settings(**settings)
         check_log(chosen, log)
         self.model = model if isinstance(model, Model) else load(model, linear=chosen.linear)
+        check_linear(chosen, self.model)
         self.tokenizer = self.model.tokenizer
         allocated = allocate(self.model, chosen)
         self.attention_backend = allocated.backend
@@ -88,7 +89,7 @@ class LLMEngine:
         *,
         lora_request: LoRARequest | None = None,
     ) -> None:
-        """Queue one prompt in any of the forms that LLM.generate takes, for the model with an adapter or without.
+        """Queue one prompt, in any form in which LLM.generate takes one, for the model with an adapter or without.
 
         Raises BadInput or RequestTooLarge, and BadInput for an id that is not a text or is in use.
         """
@@ -109,10 +110,11 @@ class LLMEngine:
         if self._loop.live:
             self._loop.turn()
         changed = [generation for generation in self._added.values() if generation.has_news]
+        outputs = [generation.output() for generation in changed]
         for generation in changed:
             generation.has_news = False
         self._added = {name: generation for name, generation in self._added.items() if not generation.finished}
-        return [generation.output() for generation in changed]
+        return outputs
 
     def has_unfinished_requests(self) -> bool:
         """Whether step still has something to tell of the added requests."""

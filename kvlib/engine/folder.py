@@ -7,8 +7,8 @@ from typing import Any
 
 from kvlib.engine.pickled import PickledTensor, read_pickled
 from kvlib.engine.safetensors import StoredTensor, read_stored
-from kvlib.engine.shown import shown
 from kvlib.errors import BadModelFile
+from kvlib.shown import shown
 
 Stored = StoredTensor | PickledTensor
 WEIGHTS: dict[str, Callable[[Path], Mapping[str, Stored]]] = {

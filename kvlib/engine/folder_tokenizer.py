@@ -7,11 +7,11 @@ from typing import Any
 
 from kvlib.engine.chat import ChatTemplate
 from kvlib.engine.folder import read_object_or_nothing, read_text
-from kvlib.engine.shown import shown
 from kvlib.engine.spelling import byte_level, metaspace
 from kvlib.engine.tokenizer import Tokenizer
 from kvlib.engine.tokenizer_files import open_encoder
 from kvlib.errors import BadModelFile
+from kvlib.shown import shown
 
 NAMED_TOKENS = ("bos_token", "eos_token", "unk_token", "pad_token")
 SPACES = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}

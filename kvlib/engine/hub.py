@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from kvlib.engine.shown import shown
 from kvlib.errors import BadConfig, BadModelFile, MissingPackage
+from kvlib.shown import shown
 
 NAME = re.compile(r"[A-Za-z0-9_][\w.-]*/[A-Za-z0-9_][\w.-]*")
 FILES = ["*.json", "model*.safetensors", "*.jinja", "merges.txt"]

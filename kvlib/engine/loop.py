@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from kvlib.engine.generation import Branch, Generation
-from kvlib.engine.prefixes import Prefixes
+from kvlib.engine.prefixes import Prefixes, known
 from kvlib.engine.tokenizer import Tokenizer
+from kvlib.engine.uninterrupted import Uninterrupted
 from kvlib.engine.worker import Chunk, Worker
 from kvlib.serving.request import Request, Work
 from kvlib.serving.scheduler import Scheduler
@@ -27,27 +28,24 @@ class Loop:
     def queue(self, generation: Generation, request_id: str) -> None:
         """Let a request wait for its turn. Raises what Scheduler.add raises."""
         prompt = generation.prompt
-        keys = self._prefixes.start(request_id, prompt.token_ids, generation.extra_keys)
+        keys = self._prefixes.of_prompt(prompt.token_ids, generation.extra_keys)
         request = Request(
             request_id,
             len(prompt.token_ids),
             generation.max_tokens,
             num_sequences=generation.num_sequences,
-            keys=keys,
+            keys=known(keys),
             reads_cache=generation.reads_cache,
         )
-        try:
-            self._scheduler.add(request)
-        except Exception:
-            self._prefixes.drop(request_id)
-            raise
+        self._scheduler.add(request)
+        self._prefixes.add(request_id, keys)
         generation.start(request_id)
         self.live[request_id] = generation
         self._say(request_id, prompt.token_ids)
 
     def drop(self, request_id: str) -> None:
         """End a request that waits or runs. Raises UnknownSequence if it does neither."""
-        seq_ids = [branch.seq_id for branch in self.live[request_id].branches] if request_id in self.live else []
+        seq_ids = self._scheduler.seq_ids(request_id)
         self._scheduler.abort(request_id)
         for seq_id in seq_ids:
             self._prefixes.drop(seq_id)
@@ -56,18 +54,24 @@ class Loop:
             generation.abort()
 
     def turn(self) -> None:
-        """One iteration. An exception drops all requests whose memory, here or on the host, may be half written."""
-        try:
-            step = self._scheduler.schedule()
-            self._worker.move(step)
-            work = [*step.prefills, *step.decodes]
-            hidden = self._worker.compute([self._chunk(each) for each in work]) if work else []
-            self._scheduler.computed(step)
-            self._grow(work, hidden)
-        except BaseException:
-            for request in [*self._scheduler.running, *self._scheduler.swapped]:
-                self.drop(request.request_id)
-            raise
+        """One iteration. An exception drops all requests that hold memory, here or on the host: it may be half written.
+
+        An interrupt is held back but for the time that the model computes, so that the bookkeeping stays whole.
+        """
+        with Uninterrupted() as interrupts:
+            try:
+                step = self._scheduler.schedule()
+                self._worker.move(step)
+                work = [*step.prefills, *step.decodes]
+                chunks = [self._chunk(each) for each in work]
+                with interrupts.allowed():
+                    hidden = self._worker.compute(chunks) if chunks else []
+                self._scheduler.computed(step)
+                self._grow(work, hidden)
+            except BaseException:
+                for request in self._scheduler.held():
+                    self.drop(request.request_id)
+                raise
 
     def _chunk(self, work: Work) -> Chunk:
         generation = self.live[work.request.request_id]
@@ -123,8 +127,9 @@ class Loop:
             parent_id = branch.seq_id
             if parent_id in taken:
                 branch.seq_id = self._unused_id(request.request_id)
-                keys = self._prefixes.fork(parent_id, branch.seq_id)
-                self._scheduler.fork(request, parent_id, branch.seq_id, keys)
+                keys = self._prefixes.of_fork(parent_id)
+                self._scheduler.fork(request, parent_id, branch.seq_id, known(keys))
+                self._prefixes.add(branch.seq_id, keys)
                 if self._scheduler.log is not None:
                     self._scheduler.log.say(branch.seq_id, self._scheduler.log.texts[parent_id])
             taken.add(branch.seq_id)

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kvlib.engine.shown import shown
 from kvlib.errors import BadModelFile
+from kvlib.shown import shown
 
 AGAIN = "install or download the file again"
 

@@ -14,12 +14,12 @@ from kvlib.engine.gguf_tokenizer import read_gguf_tokenizer
 from kvlib.engine.hub import fetch, is_hub_name
 from kvlib.engine.linear import FORMS, Form, choose
 from kvlib.engine.llama import Llama
-from kvlib.engine.shown import shown
 from kvlib.engine.tokenizer import Tokenizer
 from kvlib.engine.weights import load_weights
 from kvlib.errors import BadConfig, BadModelFile
 from kvlib.gguf import read_header
 from kvlib.packaged import packaged_model
+from kvlib.shown import shown
 
 
 class Model(NamedTuple):

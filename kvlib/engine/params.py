@@ -7,6 +7,7 @@ from typing import ClassVar
 from kvlib.engine.readers import CheckedParams, Reader, or_none, real, several, text, truth, whole
 from kvlib.errors import BadInput
 
+MOST = 2**31  # of tokens or answers, exclusive
 GREEDY_BELOW = 1e-5  # as in vLLM: logits divided by less than this overflow
 
 
@@ -60,7 +61,7 @@ class SamplingParams(CheckedParams):
     prompt_logprobs: int | None = None
 
     allowed: ClassVar[dict[str, tuple[Reader, str]]] = {
-        "n": (whole(1), "a whole number, 1 or more"),
+        "n": (whole(1, MOST), "a whole number, 1 or more"),
         "presence_penalty": (real(lambda x: -2 <= x <= 2), "from -2 to 2; 0 for no penalty"),
         "frequency_penalty": (real(lambda x: -2 <= x <= 2), "from -2 to 2; 0 for no penalty"),
         "repetition_penalty": (
@@ -71,8 +72,8 @@ class SamplingParams(CheckedParams):
         "top_p": (real(lambda x: 0 < x <= 1), "above 0 and at most 1; 1 keeps all tokens"),
         "top_k": (whole(-1), "a whole number, 1 or more; 0 or -1 keeps all tokens"),
         "min_p": (real(lambda x: 0 <= x <= 1), "from 0 to 1; 0 keeps all tokens"),
-        "max_tokens": (or_none(whole(1)), "a whole number, 1 or more, or None for no limit"),
-        "min_tokens": (whole(0), "a whole number, 0 or more"),
+        "max_tokens": (or_none(whole(1, MOST)), "a whole number, 1 or more, or None for no limit"),
+        "min_tokens": (whole(0, MOST), "a whole number, 0 or more"),
         "seed": (or_none(whole(0, 2**64)), "a whole number, 0 to 2**64 - 1, or None"),
         "stop": (
             lambda given: (text(given),) if isinstance(given, str) else several(text)(given),
@@ -81,8 +82,11 @@ class SamplingParams(CheckedParams):
         "include_stop_str_in_output": (truth, "True or False"),
         "stop_token_ids": (several(whole(0)), "a list of token ids"),
         "ignore_eos": (truth, "True or False"),
-        "logprobs": (or_none(whole(-1)), "a whole number, 0 or more, -1 for the whole vocabulary, or None"),
-        "prompt_logprobs": (or_none(whole(-1)), "a whole number, 0 or more, -1 for the whole vocabulary, or None"),
+        "logprobs": (or_none(whole(-1, MOST)), "a whole number, 0 or more, -1 for the whole vocabulary, or None"),
+        "prompt_logprobs": (
+            or_none(whole(-1, MOST)),
+            "a whole number, 0 or more, -1 for the whole vocabulary, or None",
+        ),
     }
 
     def __post_init__(self) -> None:

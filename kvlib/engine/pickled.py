@@ -6,8 +6,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from kvlib.engine.shown import shown
 from kvlib.errors import BadModelFile
+from kvlib.shown import shown
 
 
 class PickledTensor(NamedTuple):

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 from kvlib.engine.beam_params import BeamSearchParams
 from kvlib.engine.model import Model
 from kvlib.engine.params import SamplingParams
-from kvlib.engine.shown import shown
 from kvlib.errors import BadInput, RequestTooLarge
+from kvlib.shown import shown
 
 FORMS = "give a text, a list of token ids, {'prompt': text} or {'prompt_token_ids': ids}, or a list of these"
 KEYS = ("prompt", "prompt_token_ids", "cache_salt")

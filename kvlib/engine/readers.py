@@ -6,8 +6,8 @@ from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from kvlib.engine.shown import shown
 from kvlib.errors import BadInput
+from kvlib.shown import shown
 
 # A reader turns what was given into Python's own type, or raises TypeError, ValueError or OverflowError.
 Reader = Callable[[Any], Any]

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from kvlib.engine.shown import shown
 from kvlib.errors import BadInput
+from kvlib.shown import shown
 
 
 def read_request_id(given: Any) -> str:

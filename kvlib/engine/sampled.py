@@ -1,5 +1,7 @@
 """A request for one answer or several, each sampled by itself: greedy and parallel sampling."""
 
+from dataclasses import replace
+
 from torch import Tensor
 
 from kvlib.engine.answer import Answer
@@ -52,5 +54,5 @@ class SampledGeneration(Generation):
             self.finished,
             prompt_logprobs=None if self.prompt_logprobs is None else self.prompt_logprobs.entries(),
             num_cached_tokens=self.num_cached_tokens,
-            metrics=self.metrics,
+            metrics=replace(self.metrics),
         )

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.penalties import Penalties
+from kvlib.errors import BadModelFile
 
 
 class Sampler:
@@ -84,10 +85,14 @@ def nucleus(likelihood: Tensor, top_p: float) -> Tensor:
 def draw(likelihood: Tensor, chance: float) -> int:
     """The first token id up to which `likelihood` [vocab] reaches the share `chance` of its sum.
 
-    With `chance` drawn evenly from above 0 to 1, that is each token as often as it is likely.
+    With `chance` drawn evenly from above 0 to 1, that is each token as often as it is likely. Raises BadModelFile
+    where the likelihoods are no numbers.
     """
     reached = likelihood.cumsum(dim=-1, dtype=torch.float64)  # [vocab]
-    return int(torch.searchsorted(reached, chance * reached[-1]))
+    place = int(torch.searchsorted(reached, chance * reached[-1]))
+    if place == len(likelihood):
+        raise BadModelFile("the model's logits are no numbers; its weights are damaged: load the model again")
+    return place
 
 
 def generator_of(params: SamplingParams, index: int = 0) -> torch.Generator | None:

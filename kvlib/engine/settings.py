@@ -4,11 +4,12 @@ from dataclasses import dataclass, fields
 
 from kvlib.attention import BACKENDS
 from kvlib.checks import whole
-from kvlib.engine.shown import shown
 from kvlib.errors import BadConfig
 from kvlib.serving.scheduler import PREEMPTIONS
+from kvlib.shown import shown
 
 PREFIX_CACHES = ("hash", "radix")
+MOST_BITS = 256  # of a size: Python refuses to write ints of thousands of digits into a message
 CACHE_DTYPES = ("auto", "float32", "fp8", "fp8_e4m3", "int8")
 
 
@@ -54,7 +55,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         for name in ("block_size", "num_blocks", "max_num_seqs", "max_num_batched_tokens"):
-            whole(name, getattr(self, name))
+            self._check_whole(name, 1)
         for name in ("enable_chunked_prefill", "enable_prefix_caching"):
             if not isinstance(getattr(self, name), bool):
                 raise BadConfig(f"{name} is {shown(getattr(self, name))}; give True or False")
@@ -62,7 +63,7 @@ class Settings:
         self._check_one_of("preemption", PREEMPTIONS)
         self._check_one_of("kv_cache_dtype", CACHE_DTYPES)
         self._check_one_of("attention_backend", ("auto", *BACKENDS))
-        whole("num_host_blocks", self.num_host_blocks, 0)
+        self._check_whole("num_host_blocks", 0)
         if (self.preemption == "swap") != (self.num_host_blocks > 0):
             raise BadConfig(
                 f"preemption is {self.preemption!r} and num_host_blocks {self.num_host_blocks}; give blocks to swap "
@@ -71,6 +72,11 @@ class Settings:
         if self.prefix_cache == "radix" and self.preemption == "swap":
             raise BadConfig("prefix_cache is 'radix', whose tree has no place for swapped blocks; take 'recompute'")
 
+    def _check_whole(self, name: str, least: int) -> None:
+        if whole(name, getattr(self, name), least).bit_length() > MOST_BITS:
+            raise BadConfig(f"{name} is {shown(getattr(self, name))}, beyond any memory; give fewer")
+
     def _check_one_of(self, name: str, allowed: tuple[str, ...]) -> None:
-        if getattr(self, name) not in allowed:
-            raise BadConfig(f"{name} is {shown(getattr(self, name))}; the known ones are {', '.join(allowed)}")
+        given = getattr(self, name)
+        if not isinstance(given, str) or given not in allowed:
+            raise BadConfig(f"{name} is {shown(given)}; the known ones are {', '.join(allowed)}")

@@ -6,8 +6,8 @@ from numbers import Integral
 import tokenizers
 
 from kvlib.engine.chat import ChatTemplate, Message
-from kvlib.engine.shown import shown
 from kvlib.errors import BadInput
+from kvlib.shown import shown
 
 
 class Tokenizer:

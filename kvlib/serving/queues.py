@@ -57,6 +57,20 @@ class RequestQueues:
         """Whether a request or a sequence with this id waits or runs."""
         return seq_id in self._owners
 
+    def seq_ids(self, request_id: str) -> list[str]:
+        """The ids of a request's sequences; none if it neither waits nor runs."""
+        owner = self._owners.get(request_id)
+        return [] if owner is None or owner.request_id != request_id else owner.seq_ids
+
+    def held(self) -> list[Request]:
+        """The requests that hold memory or stand in no queue: those that a step that fails may leave half done."""
+        requests = dict.fromkeys(self._owners.values())
+        return [
+            request
+            for request in requests
+            if request not in self.waiting or any(seq_id in self.manager for seq_id in request.seq_ids)
+        ]
+
     def has_unfinished(self) -> bool:
         """Whether any request waits or runs."""
         return bool(self._owners)
