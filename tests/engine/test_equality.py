@@ -8,7 +8,7 @@ import torch
 from transformers import LlamaForCausalLM
 
 from kvlib.chance import Chance
-from kvlib.engine import LLM, Model, SamplingParams
+from kvlib.engine import LLM, Model, SamplingParams, load
 
 NUM_REQUESTS = 32
 ROUNDING = 5e-4  # of logits that reach 40
@@ -73,9 +73,54 @@ def test_transformers_generates_the_same_by_itself(model: Model, hf_model: Llama
 
 def yielding(llm: LLM) -> LLM:
     """Now and then there seems to be no block left, so that the latest request yields."""
-    can_append, chance = llm.manager.can_append, Chance(11)
+    schedule, can_append, chance = llm.scheduler.schedule, llm.manager.can_append, Chance(11)
     llm.manager.can_append = lambda seq_ids: chance.below(12) > 0 and can_append(seq_ids)  # type: ignore[method-assign]
+    llm.yielded = []  # type: ignore[attr-defined]
+
+    def noting() -> object:
+        step = schedule()
+        llm.yielded.extend(step.preempted)  # type: ignore[attr-defined]
+        return step
+
+    llm.scheduler.schedule = noting  # type: ignore[method-assign, assignment]
     return llm
+
+
+@pytest.fixture(scope="module")
+def torch_model() -> Model:
+    """The same weights in torch's own products: what is left where there is no compiler."""
+    return load(linear="torch")
+
+
+def test_without_compiled_kernels_the_tokens_are_the_same(model: Model, torch_model: Model) -> None:
+    llm = LLM(torch_model, num_blocks=600, attention_backend="gather")
+    assert (llm.linear, llm.attention_backend) == ("torch", "gather")
+    assert written(llm, model) == plain(model)
+
+
+def test_log_probabilities_are_the_same_alone_and_in_a_crowd_bit_for_bit_where_the_kernels_are_compiled(
+    model: Model, torch_model: Model
+) -> None:
+    asked = SamplingParams(temperature=0, max_tokens=6, logprobs=0, prompt_logprobs=0, ignore_eos=True)
+    prompts = requests(model)[0][:12]
+
+    def found(each: Model, backend: str) -> tuple[list[list], list[list]]:
+        llm = LLM(
+            each, num_blocks=600, attention_backend=backend, enable_chunked_prefill=True, max_num_batched_tokens=50
+        )
+        crowd = llm.generate(prompts, asked)
+        alone = [LLM(each, attention_backend=backend).generate(prompt, asked)[0] for prompt in prompts]
+        return tuple(
+            [[*(output.prompt_logprobs or []), *(output.outputs[0].logprobs or [])] for output in outputs]
+            for outputs in (crowd, alone)
+        )
+
+    crowd, alone = found(model, "auto")
+    if model.linear == "native":
+        assert crowd == alone
+    crowd, alone = found(torch_model, "gather")
+    for one, other in zip(crowd, alone, strict=True):
+        assert [list(entry) for entry in one if entry] == [list(entry) for entry in other if entry]
 
 
 VARIANTS: dict[str, Callable[[Model], LLM]] = {
@@ -99,6 +144,7 @@ def test_every_way_of_managing_the_memory_writes_the_same(model: Model, name: st
     llm = VARIANTS[name](model)
     assert written(llm, model) == plain(model)
     assert llm.manager.num_free_blocks == llm.manager.pool.num_blocks
+    assert "at random" not in name or len(llm.yielded) > 10  # type: ignore[attr-defined]
 
 
 def test_answers_that_share_their_prompt_are_what_each_is_alone(model: Model) -> None:
