@@ -71,6 +71,8 @@ class Loop:
             except BaseException:
                 for request in self._scheduler.held():
                     self.drop(request.request_id)
+                self._scheduler.free_unowned()
+                self._prefixes.keep(self._scheduler)
                 raise
 
     def _chunk(self, work: Work) -> Chunk:

@@ -1,5 +1,7 @@
 """The keys of all running sequences: by them a block is found again by what it holds."""
 
+from collections.abc import Container
+
 from kvlib.memory import PageKeys, Pages, PrefixHasher, PrefixKeys
 
 Keys = PrefixKeys | PageKeys
@@ -33,6 +35,10 @@ class Prefixes:
         """One more token of a sequence is known."""
         if seq_id in self._of:
             self._of[seq_id].extend([token_id])
+
+    def keep(self, alive: Container[str]) -> None:
+        """Drop all sequences but those `alive`."""
+        self._of = {seq_id: keys for seq_id, keys in self._of.items() if seq_id in alive}
 
     def drop(self, seq_id: str) -> None:
         """The sequence has ended."""

@@ -25,12 +25,15 @@ class Uninterrupted:
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._let_go(raising=kind is None)
+        self._let_go()
+        if kind is None:
+            self._raise_noted()
 
     @contextmanager
     def allowed(self) -> Iterator[None]:
-        """Let interrupts through, the one noted before too."""
-        self._let_go(raising=True)
+        """Let interrupts through, the one noted before too. Whatever is raised finds them held back again."""
+        self._raise_noted()
+        self._let_go()
         try:
             yield
         finally:
@@ -40,10 +43,12 @@ class Uninterrupted:
         if self._holds:
             signal.signal(signal.SIGINT, self._note)
 
-    def _let_go(self, raising: bool) -> None:
+    def _let_go(self) -> None:
         if self._holds:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        if self._noted and raising:
+
+    def _raise_noted(self) -> None:
+        if self._noted:
             self._noted = False
             raise KeyboardInterrupt
 

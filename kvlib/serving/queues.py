@@ -53,7 +53,7 @@ class RequestQueues:
         self._owners[name] = request
         self.waiting.append(request)
 
-    def __contains__(self, seq_id: str) -> bool:
+    def __contains__(self, seq_id: object) -> bool:
         """Whether a request or a sequence with this id waits or runs."""
         return seq_id in self._owners
 
@@ -70,6 +70,12 @@ class RequestQueues:
             for request in requests
             if request not in self.waiting or any(seq_id in self.manager for seq_id in request.seq_ids)
         ]
+
+    def free_unowned(self) -> None:
+        """Take back the memory of sequences that no request has, as after a fork that was not finished."""
+        for seq_id in self.manager.sequences:
+            if seq_id not in self._owners:
+                self.manager.free(seq_id)
 
     def has_unfinished(self) -> bool:
         """Whether any request waits or runs."""

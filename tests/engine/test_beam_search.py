@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from transformers import LlamaForCausalLM
 
-from kvlib.engine import LLM, BeamSearchParams, Model, SamplingParams
+from kvlib.engine import LLM, BeamSearchParams, Model, NoCache, SamplingParams
+from kvlib.engine.beams import BeamSearch
 from kvlib.errors import BadInput, RequestTooLarge
 from kvlib.events import EventLog
 
@@ -72,6 +73,32 @@ def test_beams_are_the_same_however_memory_is_cut_shared_and_taken_away(
         [each.tokens for each in one.sequences] for one in expected
     ]
     assert llm.manager.num_free_blocks == needed + num_more_blocks
+
+
+@torch.inference_mode()
+def searched_without_cache(model: Model, prompt: list[int], params: BeamSearchParams) -> list[list[int]]:
+    """The search on a model that keeps nothing: each beam's whole text is computed again for each of its tokens."""
+    search = BeamSearch(params, model.tokenizer.end_ids, params.max_tokens)
+    while search.beams:
+        texts = [torch.tensor(prompt + beam.token_ids) for beam in search.beams]
+        hidden = [model.decoder.forward(text, torch.arange(len(text)), NoCache())[-1] for text in texts]
+        search.advance(list(model.decoder.logits(torch.stack(hidden))))
+    return [prompt + each.token_ids for each in search.hypotheses]
+
+
+@pytest.mark.parametrize("block_size", [1, 4, 16])
+@pytest.mark.parametrize("prompt", [[5], list(range(5, 25)), [100, 3, 77, 12, 250]])
+def test_beams_are_those_of_a_search_that_keeps_nothing(tiny: Model, prompt: list[int], block_size: int) -> None:
+    params = BeamSearchParams(beam_width=4, max_tokens=10, ignore_eos=True)
+    [found] = LLM(tiny, block_size=block_size).beam_search([prompt], params)
+    assert [each.tokens for each in found.sequences] == searched_without_cache(tiny, prompt, params)
+
+
+def test_beams_that_fill_the_pool_end_for_length(tiny: Model) -> None:
+    llm = LLM(tiny, block_size=4, num_blocks=9)  # 5 full blocks of the prompt, and one more for each of 4
+    [found] = llm.beam_search([list(range(5, 27))], BeamSearchParams(beam_width=4, max_tokens=90, ignore_eos=True))
+    assert [(len(each.tokens), each.finish_reason) for each in found.sequences] == [(25, "length")] * 4
+    assert llm.manager.num_free_blocks == 9
 
 
 def test_beams_share_their_prompt_and_what_their_ancestors_wrote(tiny: Model) -> None:

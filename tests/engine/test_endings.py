@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvlib.engine import LLM, CompletionOutput, Model, SamplingParams
+from kvlib.events import EventLog
 
 PROMPT = [5]
 LLMOf = Callable[..., LLM]
@@ -110,3 +111,50 @@ def test_an_answer_that_fills_the_pool_ends_for_length(scripted: LLMOf) -> None:
 def test_an_answer_that_fills_the_context_ends_for_length(scripted: LLMOf) -> None:
     ended = answer(scripted("x" * 600), max_tokens=10_000)
     assert (len(ended.token_ids), ended.finish_reason) == (511, "length")  # of 512, one is the prompt's
+
+
+@pytest.mark.parametrize(("kept", "text"), [(False, "one "), (True, "one two")])
+def test_the_stop_text_is_kept_where_that_was_asked_for(scripted: LLMOf, kept: bool, text: str) -> None:
+    ended = answer(scripted("one two three"), stop=["two"], include_stop_str_in_output=kept)
+    assert (ended.text, ended.finish_reason, ended.stop_reason) == (text, "stop", "two")
+
+
+def test_a_stop_text_completed_by_the_last_token_counts_as_a_stop(scripted: LLMOf) -> None:
+    ended = answer(scripted("abcdef"), stop=["cd"], max_tokens=4)
+    assert (ended.text, ended.finish_reason, ended.stop_reason) == ("ab", "stop", "cd")
+
+
+@pytest.mark.parametrize(
+    ("min_tokens", "text"),
+    [(0, "ab"), (2, "ab"), (3, "ab"), (4, "abcdef"), (5, "abcdef"), (7, "abcdef"), (8, "abcdefcdgh")],
+)
+def test_a_stop_text_ends_an_answer_only_with_a_token_after_min_tokens(
+    scripted: LLMOf, min_tokens: int, text: str
+) -> None:
+    ended = answer(scripted("abcdefcdgh"), stop=["cd"], min_tokens=min_tokens)
+    assert ended.text == text
+
+
+def test_an_answer_aborted_inside_a_character_ends_with_a_replacement_character(scripted: LLMOf) -> None:
+    llm = scripted("a🙂")
+    stream = llm.stream(PROMPT, SamplingParams(temperature=0, max_tokens=9))
+    outputs = [next(stream) for _ in range(3)]
+    llm.abort_request(outputs[0].request_id)
+    outputs += stream
+    assert [output.outputs[0].text for output in outputs] == ["a", "a", "a", "a\ufffd"]
+    assert outputs[-1].outputs[0].finish_reason == "abort"
+
+
+@pytest.mark.parametrize(("ending", "reason"), [(0, "length"), (1, "stop")])
+def test_of_answers_that_end_in_one_step_the_last_gives_the_reason_in_the_log(
+    tiny: Model, ending: int, reason: str
+) -> None:
+    params = {"n": 2, "seed": 1, "max_tokens": 3, "ignore_eos": True}
+    [free] = LLM(tiny).generate(PROMPT, SamplingParams(**params))
+    log = EventLog()
+    stop = free.outputs[ending].token_ids[-1]
+    [output] = LLM(tiny, log=log).generate(PROMPT, SamplingParams(**params, stop_token_ids=[stop]))
+    assert [len(each.token_ids) for each in output.outputs] == [3, 3]
+    assert output.outputs[ending].finish_reason == "stop"
+    assert output.outputs[1 - ending].finish_reason == "length"
+    assert [event["reason"] for event in log.events if event["kind"] == "finish"] == [reason]

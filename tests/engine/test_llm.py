@@ -1,6 +1,7 @@
 """Requests in and out: order, forms of a prompt, refusals that change nothing, and memory that always comes back."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -21,6 +22,7 @@ def llm(tiny: Model) -> Iterator[LLM]:
     assert llm.manager.num_free_blocks == 40
     assert not llm.scheduler.has_unfinished()
     assert not llm.has_unfinished_requests()
+    assert not llm._loop._prefixes._of
 
 
 def token_ids(output: RequestOutput) -> list[int]:
@@ -264,6 +266,46 @@ def test_a_streamed_request_that_is_aborted_says_so(llm: LLM) -> None:
     llm.abort_request(next(stream).request_id)
     [output] = stream
     assert (output.finished, output.outputs[0].finish_reason) == (True, "abort")
+
+
+def test_a_stream_that_is_closed_leaves_whoever_has_its_old_id_alone(llm: LLM) -> None:
+    stream = llm.stream("a", LONG)
+    name = next(stream).request_id
+    llm.abort_request(name)
+    llm.add_request(name, "b", SHORT)
+    stream.close()
+    outputs = []
+    while llm.has_unfinished_requests():
+        outputs += llm.step()
+    assert [output.request_id for output in outputs] == [name] * 4
+    assert outputs[-1].outputs == llm.generate("b", SHORT)[0].outputs
+
+
+@pytest.mark.parametrize("make_call", ["generate", "stream", "add_request"])
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"stop_token_ids": [263]}, "stop_token_ids has 263; the vocabulary's ids run from 0 to 262"),
+        ({"logprobs": 264}, "logprobs is 264; the vocabulary has 263 tokens"),
+        ({"prompt_logprobs": 264}, "prompt_logprobs is 264; the vocabulary has 263 tokens"),
+    ],
+)
+def test_what_the_vocabulary_does_not_have_is_refused_before_anything_is_queued(
+    llm: LLM, make_call: str, params: dict, message: str
+) -> None:
+    call = {
+        "generate": lambda: llm.generate(["a", "b"], [SHORT, SamplingParams(**params)]),
+        "stream": lambda: llm.stream(["a", "b"], [SHORT, SamplingParams(**params)]),
+        "add_request": lambda: llm.add_request("mine", "a", SamplingParams(**params)),
+    }[make_call]
+    with pytest.raises(BadInput, match=re.escape(message)):
+        call()
+
+
+def test_without_a_stderr_a_call_shows_nothing_and_answers(llm: LLM, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = llm.generate("a", SHORT)[0].outputs
+    monkeypatch.setattr(sys, "stderr", None)
+    assert llm.generate("a", SHORT)[0].outputs == expected
 
 
 def test_two_llms_share_one_models_weights(tiny: Model) -> None:

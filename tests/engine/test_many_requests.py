@@ -55,5 +55,6 @@ def test_two_thousand_requests_with_random_aborts_leave_every_block_free_and_mem
         assert len(written) == n
         assert all(0 < length <= max_tokens for length in written)
     assert llm.manager.num_free_blocks == 24
+    assert not llm._loop._prefixes._of
     assert llm.manager.host_pool.num_free == llm.manager.host_pool.num_blocks
     assert max(sizes[len(sizes) // 4 :]) - sizes[len(sizes) // 4] < 16 * 2**20

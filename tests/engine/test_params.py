@@ -5,9 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from kvlib.engine import LLM, Model
 from kvlib.engine.beam_params import BeamSearchParams
 from kvlib.engine.params import SamplingParams
-from kvlib.errors import BadInput
+from kvlib.errors import BadInput, KvlibError
 
 
 @pytest.mark.parametrize(
@@ -164,3 +165,16 @@ def test_numbers_of_other_libraries_become_pythons_own() -> None:
 def test_one_stop_text_and_none_mean_lists() -> None:
     assert SamplingParams(stop="end").stop == ("end",)
     assert SamplingParams(stop=None, stop_token_ids=None) == SamplingParams()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("name", ["n", "min_tokens", "logprobs", "prompt_logprobs", "seed"])
+def test_a_number_too_long_to_write_out_is_refused_by_name(tiny: Model, name: str, sign: int) -> None:
+    with pytest.raises(KvlibError, match=name):
+        LLM(tiny).generate("a", SamplingParams(**{name: sign * 10**5000}))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_more_beams_than_can_be_written_out_are_refused(tiny: Model, sign: int) -> None:
+    with pytest.raises(KvlibError, match="beam_width"):
+        LLM(tiny).beam_search("a", BeamSearchParams(beam_width=sign * 10**5000, max_tokens=4))

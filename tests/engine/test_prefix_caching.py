@@ -88,6 +88,16 @@ def test_two_requests_in_one_step_compute_their_common_beginning_twice_and_a_lat
     assert ask(llm, PREFIX)[1] == 36
 
 
+@KINDS
+def test_each_of_several_answers_is_found_again_when_the_conversation_goes_on(
+    tiny: Model, make: Callable[..., LLM]
+) -> None:
+    llm = make(tiny, block_size=4, num_blocks=200)
+    [output] = llm.generate([PREFIX], SamplingParams(n=3, seed=1, temperature=2.0, max_tokens=9, ignore_eos=True))
+    for answer in output.outputs:
+        assert ask(llm, PREFIX + answer.token_ids + [5])[1] == 48  # of 49 tokens the newest was never computed
+
+
 def test_every_answer_finds_the_prompt_that_an_earlier_request_computed(tiny: Model) -> None:
     llm = LLM(tiny, block_size=4)
     params = SamplingParams(n=3, seed=1, max_tokens=6, ignore_eos=True)
@@ -147,3 +157,18 @@ def test_log_probabilities_of_a_prompt_are_computed_whole_although_it_is_cached(
     assert first.prompt_logprobs is not None
     assert first.prompt_logprobs[0] is None
     assert [list(entry) for entry in first.prompt_logprobs[1:] if entry] == [[token] for token in PREFIX[1:]]
+
+
+@pytest.mark.parametrize("budget", [1, 7, 39])
+def test_log_probabilities_of_a_prompt_computed_in_pieces_are_those_of_the_whole(tiny: Model, budget: int) -> None:
+    params = SamplingParams(temperature=0, max_tokens=2, prompt_logprobs=2)
+    [whole] = LLM(tiny).generate(PREFIX, params)
+    [pieces] = LLM(tiny, enable_chunked_prefill=True, max_num_batched_tokens=budget).generate(PREFIX, params)
+    assert whole.prompt_logprobs is not None
+    assert pieces.prompt_logprobs is not None
+    assert len(pieces.prompt_logprobs) == len(PREFIX)
+    for ours, theirs in zip(pieces.prompt_logprobs[1:], whole.prompt_logprobs[1:], strict=True):
+        assert ours is not None
+        assert theirs is not None
+        assert list(ours) == list(theirs)
+        assert [each.logprob for each in ours.values()] == pytest.approx([each.logprob for each in theirs.values()])

@@ -10,6 +10,8 @@ from kvlib.events import EventLog
 
 SHORT = SamplingParams(temperature=0, max_tokens=4, ignore_eos=True)
 LONG = SamplingParams(temperature=0, max_tokens=40, ignore_eos=True)
+LONG_PROMPT = list(range(5, 25))
+KINDS = pytest.mark.parametrize("kind", ["hash", "radix"])
 
 
 @pytest.fixture
@@ -18,6 +20,7 @@ def llm(tiny: Model) -> Iterator[LLM]:
     yield llm
     assert llm.manager.num_free_blocks == 60
     assert not llm.has_unfinished_requests()
+    assert not llm._loop._prefixes._of
 
 
 def finish(llm: LLM) -> dict[str, str | None]:
@@ -46,6 +49,70 @@ def test_an_id_that_a_log_already_tells_of_is_not_given_again(tiny: Model) -> No
     llm.add_request("0", "a", SHORT)
     finish(llm)
     assert [output.request_id for output in llm.generate("b", SHORT)] == ["1"]
+
+
+def test_streams_find_free_ids_among_several_that_are_taken(llm: LLM) -> None:
+    for name in ("0", "1", "3"):
+        llm.add_request(name, "a", LONG)
+    assert {output.request_id for output in llm.stream(["b", "c"], SHORT)} == {"2", "4"}
+    assert finish(llm) == {"0": "length", "1": "length", "3": "length"}
+
+
+def test_an_id_that_the_log_has_is_refused_and_leaves_no_keys(tiny: Model) -> None:
+    llm = LLM(tiny, block_size=4, log=EventLog())
+    llm.add_request("x", LONG_PROMPT, SHORT)
+    finish(llm)
+    with pytest.raises(BadInput, match="request id 'x' is in the log already"):
+        llm.add_request("x", LONG_PROMPT, SHORT)
+    assert not llm._loop._prefixes._of
+
+
+def test_a_further_answer_is_not_written_under_an_id_that_the_log_tells_of(tiny: Model) -> None:
+    log = EventLog()
+    llm = LLM(tiny, block_size=4, log=log)
+    texts = {}
+    for name, n in (("x/1", 1), ("x/3", 2), ("x", 3), ("x/3/1/1", 2)):
+        llm.add_request(name, LONG_PROMPT, SamplingParams(n=n, seed=4, ignore_eos=True))
+        while llm.has_unfinished_requests():
+            for output in llm.step():
+                texts[output.request_id] = [llm.tokenizer.pieces(each.token_ids) for each in output.outputs]
+    prompt = llm.tokenizer.pieces(LONG_PROMPT)
+    wanted = {"x/1": "x/1", "x/3": "x/3 x/3/1", "x": "x x/2 x/4", "x/3/1/1": "x/3/1/1 x/3/1/1/1"}
+    assert log.texts == {
+        child: prompt + written
+        for name, children in wanted.items()
+        for child, written in zip(children.split(), texts[name])
+    }
+
+
+@KINDS
+@pytest.mark.parametrize("steps", [1, 3])
+def test_the_id_of_a_further_answer_is_refused_and_all_answers_go_on(tiny: Model, kind: str, steps: int) -> None:
+    llm = LLM(tiny, block_size=4, prefix_cache=kind)
+    three = SamplingParams(n=3, seed=4, max_tokens=13, ignore_eos=True)
+    expected = LLM(tiny).generate(LONG_PROMPT, three)[0].outputs
+    llm.add_request("x", LONG_PROMPT, three)
+    for _ in range(steps):
+        llm.step()
+    for name in ("x/1", "x/2"):
+        with pytest.raises(BadInput, match=f"request id '{name}' is in use"):
+            llm.add_request(name, LONG_PROMPT, SHORT)
+    *_, last = (output for _ in range(13 - steps) for output in llm.step())
+    assert (last.finished, last.outputs) == (True, expected)
+    [again] = llm.generate(LONG_PROMPT + expected[1].token_ids + [5], SHORT)
+    assert again.num_cached_tokens == 32  # of 20 + 13 tokens the newest was never computed
+    assert llm.manager.num_free_blocks == 256
+    assert not llm._loop._prefixes._of
+
+
+def test_the_id_of_a_streams_further_answer_is_refused_and_the_stream_goes_on(llm: LLM) -> None:
+    two = SamplingParams(n=2, seed=4, max_tokens=6, ignore_eos=True)
+    expected = llm.generate("a", two)[0].outputs
+    stream = llm.stream("a", two)
+    name = next(stream).request_id
+    with pytest.raises(BadInput, match=f"request id '{name}/1' is in use"):
+        llm.add_request(f"{name}/1", "b", SHORT)
+    assert list(stream)[-1].outputs == expected
 
 
 def test_the_id_of_a_running_stream_is_refused_to_others(llm: LLM) -> None:

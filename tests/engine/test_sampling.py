@@ -15,6 +15,7 @@ from transformers import (
 
 from kvlib.engine import LLM, Model, SamplingParams
 from kvlib.engine.sampling import Sampler, draw, generator_of, nucleus, restrict, sample
+from kvlib.errors import BadModelFile
 
 
 @pytest.mark.parametrize(
@@ -215,3 +216,24 @@ def test_without_a_seed_torch_decides(tiny: Model) -> None:
         return LLM(tiny).generate([5, 6, 7], SamplingParams(max_tokens=20, ignore_eos=True))[0].outputs[0].token_ids
 
     assert draw() == draw()
+
+
+@pytest.mark.parametrize("where", [slice(None), slice(7, 8), slice(262, 263)])
+@pytest.mark.parametrize("params", [{}, {"top_k": 5}, {"top_p": 0.5}, {"min_p": 0.1}, {"top_p": 0.5, "top_k": 5}])
+def test_logits_that_are_no_numbers_are_an_error_of_the_model_and_give_nobody_a_token(
+    tiny: Model, monkeypatch: pytest.MonkeyPatch, where: slice, params: dict
+) -> None:
+    llm, logits = LLM(tiny), tiny.decoder.logits
+    expected = llm.generate("a", SamplingParams(seed=1, **params))[0].outputs
+
+    def damaged(hidden: torch.Tensor) -> torch.Tensor:
+        return logits(hidden).index_fill(1, torch.arange(263)[where], torch.nan)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tiny.decoder, "logits", damaged)
+        llm.add_request("x", "a", SamplingParams(seed=1, **params))
+        with pytest.raises(BadModelFile, match="no numbers"):
+            llm.step()
+    [output] = llm.step()
+    assert (output.outputs[0].token_ids, output.outputs[0].finish_reason) == ([], "abort")
+    assert llm.generate("a", SamplingParams(seed=1, **params))[0].outputs == expected

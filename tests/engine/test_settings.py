@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from torch import Tensor
 
-from kvlib.engine import LLM, Model, allocation
+from kvlib.engine import LLM, Model, SamplingParams, allocation
+from kvlib.engine.worker import Chunk
 from kvlib.errors import BadConfig
 from kvlib.events import EventLog
 
@@ -63,6 +65,69 @@ def test_a_pool_that_just_fits_the_free_memory_is_made(tiny: Model, monkeypatch:
     llm = LLM(tiny, block_size=4, num_blocks=10)
     tensors = [tensor for layer in llm.caches for tensor in (layer.key, layer.value)]
     assert sum(tensor.nbytes for tensor in tensors) == 11 * BLOCK_BYTES
+
+
+@pytest.mark.parametrize("num_spare", [-1, 0])
+def test_pool_and_host_have_a_null_block_each(tiny: Model, monkeypatch: pytest.MonkeyPatch, num_spare: int) -> None:
+    wanted = 7 + 4 + 2
+    monkeypatch.setattr(allocation, "free_memory", lambda: (wanted + num_spare) * BLOCK_BYTES)
+
+    def make() -> LLM:
+        return LLM(tiny, block_size=4, num_blocks=7, num_host_blocks=4, preemption="swap")
+
+    if num_spare < 0:
+        with pytest.raises(BadConfig, match=f"would take {wanted * BLOCK_BYTES:,} bytes.* at most 10 blocks"):
+            make()
+    else:
+        llm = make()
+        layers = [*llm.caches, *llm._worker._host_caches]
+        assert sum(layer.key.nbytes + layer.value.nbytes for layer in layers) == wanted * BLOCK_BYTES
+
+
+@pytest.mark.parametrize("budget", [3, 8])
+def test_with_chunked_prefill_no_step_computes_more_tokens_than_its_budget(
+    tiny: Model, monkeypatch: pytest.MonkeyPatch, budget: int
+) -> None:
+    llm = LLM(tiny, enable_chunked_prefill=True, max_num_batched_tokens=budget, max_num_seqs=2)
+    compute, computed = llm._worker.compute, []
+
+    def counting(chunks: list[Chunk]) -> list[Tensor]:
+        computed.append(sum(len(chunk.token_ids) for chunk in chunks))
+        return compute(chunks)
+
+    monkeypatch.setattr(llm._worker, "compute", counting)
+    llm.generate([list(range(5, 30)), [7] * 20], SamplingParams(temperature=0, max_tokens=5, ignore_eos=True))
+    assert sum(computed) == 25 + 20 + 2 * 4
+    assert max(computed) == budget
+
+
+@pytest.mark.parametrize("dtype", ["int8", "fp8", "fp8_e4m3"])
+def test_native_attention_over_a_quantised_cache_is_refused_when_it_is_asked_for(tiny: Model, dtype: str) -> None:
+    with pytest.raises(BadConfig, match="native"):
+        LLM(tiny, attention_backend="native", kv_cache_dtype=dtype)
+
+
+def test_another_form_of_linear_layers_than_the_loaded_models_is_refused(tiny: Model) -> None:
+    loaded = tiny._replace(linear="fp16")
+    with pytest.raises(BadConfig, match=r"linear is 'torch'.*'fp16'"):
+        LLM(loaded, linear="torch")
+    for form in ("auto", "fp16"):
+        assert LLM(loaded, linear=form).linear == "fp16"
+
+
+def test_an_unknown_form_of_linear_layers_is_refused_for_a_loaded_model_too(tiny: Model) -> None:
+    with pytest.raises(BadConfig, match="linear is 'nonsense'"):
+        LLM(tiny, linear="nonsense")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize(
+    "name", ["block_size", "num_blocks", "num_host_blocks", "max_num_seqs", "max_num_batched_tokens"]
+)
+def test_a_number_too_long_to_write_out_is_refused_by_name(tiny: Model, name: str, sign: int) -> None:
+    settings = {"preemption": "swap", "num_host_blocks": 4} if name == "num_host_blocks" else {}
+    with pytest.raises(BadConfig, match=name):
+        LLM(tiny, **settings | {name: sign * 10**5000})
 
 
 @pytest.mark.parametrize("num_blocks", [10**12, 10**18, 10**30])

@@ -89,7 +89,7 @@ def test_an_answer_that_ends_early_gives_its_own_blocks_back_at_once(tiny: Model
     while llm.has_unfinished_requests():
         [last] = llm.step()
         going = [answer for answer in last.outputs if answer.finish_reason is None]
-        assert len(llm.manager.sequences) == len(going)
+        assert len(llm.manager.sequences) == len(llm._loop._prefixes._of) == len(going)
     assert last is not None
     assert last.outputs[1].token_ids == [stop]
     for answer, full in zip(last.outputs, longer.outputs):
@@ -111,6 +111,25 @@ def test_answers_that_do_not_fit_together_are_refused_and_those_that_do_use_all_
         RequestTooLarge, match="prompt 0 of 1 is too long for the pool: 5 times 22 tokens need 10 blocks"
     ):
         llm.generate([PROMPT], sampled(n=5))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("num_prompt_tokens", [1, 4, 6, 22, 23])
+def test_without_max_tokens_answers_are_as_long_as_the_pool_holds_beside_a_shared_prompt(
+    tiny: Model, n: int, num_prompt_tokens: int
+) -> None:
+    block_size, num_blocks = 4, 13
+    shared = num_prompt_tokens // block_size
+
+    def fits(length: int) -> bool:
+        blocks_each = -(-(num_prompt_tokens + length - 1) // block_size)  # the last token needs no slot
+        return shared + n * (blocks_each - shared) <= num_blocks
+
+    llm = LLM(tiny, block_size=block_size, num_blocks=num_blocks)
+    [output] = llm.generate(list(range(5, 5 + num_prompt_tokens)), sampled(n=n, max_tokens=None))
+    longest = max(length for length in range(1, 60) if fits(length))
+    assert [(len(each.token_ids), each.finish_reason) for each in output.outputs] == [(longest, "length")] * n
+    assert llm.manager.num_free_blocks == num_blocks
 
 
 def test_without_a_seed_answers_differ(tiny: Model) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvlib.chance import Chance
-from kvlib.engine import LLM, Model, SamplingParams
+from kvlib.engine import LLM, BeamSearchParams, Model, SamplingParams
 from kvlib.errors import BadConfig
 from kvlib.events import EventLog
 from kvlib.show.board import Board
@@ -113,6 +113,78 @@ def test_a_step_that_fails_while_blocks_are_moved_drops_whoever_may_hold_half_of
     assert [o.outputs for o in llm.generate(PROMPTS, GREEDY)] == [
         o.outputs for o in LLM(tiny).generate(PROMPTS, GREEDY)
     ]
+
+
+def test_what_waits_on_the_host_when_a_step_fails_is_dropped_and_told(
+    tiny: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    llm = LLM(tiny, block_size=4, num_blocks=20, **SWAP)
+    for index, prompt in enumerate(PROMPTS):
+        llm.add_request(f"r{index}", prompt, GREEDY)
+    while not llm.scheduler.swapped:
+        llm.step()
+    waiting = {request.request_id for request in llm.scheduler.waiting}
+    with monkeypatch.context() as patched:
+        patched.setattr(llm._worker, "move", fail)
+        with pytest.raises(MemoryError):
+            llm.step()
+    assert llm.manager.num_free_blocks == 20
+    assert llm.manager.host_pool.num_free == 60
+    reasons: dict[str, str | None] = {}
+    while llm.has_unfinished_requests():
+        reasons |= {output.request_id: output.outputs[0].finish_reason for output in llm.step() if output.finished}
+    assert reasons == {f"r{index}": "length" if f"r{index}" in waiting else "abort" for index in range(5)}
+
+
+def fail(*_: object) -> None:
+    raise MemoryError
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    width=st.integers(2, 4),
+    budget=st.integers(1, 3),
+    block_size=st.integers(1, 5),
+    caching=st.booleans(),
+)
+def test_beams_that_yield_and_are_computed_again_in_pieces_are_the_same(
+    tiny: Model, seed: int, width: int, budget: int, block_size: int, caching: bool
+) -> None:
+    params = BeamSearchParams(beam_width=width, max_tokens=6, ignore_eos=True)
+    expected = LLM(tiny, num_blocks=400).beam_search(PROMPTS[:2], params)
+    llm = LLM(
+        tiny,
+        block_size=block_size,
+        num_blocks=200,
+        max_num_batched_tokens=budget,
+        enable_chunked_prefill=True,
+        enable_prefix_caching=caching,
+    )
+    yield_at_random(llm, seed)
+    found = llm.beam_search(PROMPTS[:2], params)
+    assert [[each.tokens for each in one.sequences] for one in found] == [
+        [each.tokens for each in one.sequences] for one in expected
+    ]
+    assert llm.manager.num_free_blocks == 200
+    assert not llm._loop._prefixes._of
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_log_probabilities_of_a_prompt_that_yields_are_those_of_the_whole(tiny: Model, seed: int) -> None:
+    params = SamplingParams(temperature=0, max_tokens=8, ignore_eos=True, prompt_logprobs=0)
+    whole = LLM(tiny).generate(PROMPTS, params)
+    llm = LLM(tiny, block_size=4, num_blocks=60, enable_chunked_prefill=True, max_num_batched_tokens=5)
+    yield_at_random(llm, seed, share=0.5)
+    for ours, theirs in zip(llm.generate(PROMPTS, params), whole, strict=True):
+        assert ours.outputs == theirs.outputs
+        assert [list(entry or ()) for entry in ours.prompt_logprobs or ()] == [
+            list(entry or ()) for entry in theirs.prompt_logprobs or ()
+        ]
+        for entry, whole_entry in zip(ours.prompt_logprobs or (), theirs.prompt_logprobs or ()):
+            assert [each.logprob for each in (entry or {}).values()] == pytest.approx(
+                [each.logprob for each in (whole_entry or {}).values()]
+            )
 
 
 @pytest.mark.parametrize(
