@@ -39,6 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers to FILE")
     command.set_defaults(run=_bench_replay, refuse=command.error)
+    command = benches.add_parser("engine", help="speed of the engine on this machine, beside Hugging Face transformers")
+    command.add_argument(
+        "--rounds", type=whole_number(1), metavar="N", default=3, help="of which medians are shown [3]"
+    )
+    command.add_argument("--threads", type=whole_number(1), metavar="N", help="of the processor [torch's choice]")
+    command.add_argument("--without-transformers", action="store_true", help="measure this package alone")
+    command.add_argument("--json", type=Path, metavar="FILE", help="also write the numbers to FILE")
+    command.set_defaults(run=_bench_engine, refuse=command.error)
     with _written_out():
         options = parser.parse_args(arguments)
     try:
@@ -87,6 +95,27 @@ def _bench_replay(options: argparse.Namespace) -> int:
         _write(options.json, managers.as_json(measured))
     with _written_out():
         print(managers.as_text(measured))
+    return 0
+
+
+def _bench_engine(options: argparse.Namespace) -> int:
+    try:
+        check_file(options.json)
+    except BadConfig as error:
+        options.refuse(str(error))
+    print("a few minutes a round with transformers, one without", file=sys.stderr, flush=True)
+    try:
+        from kvlib.bench import engine, engine_report  # need torch
+
+        measured = engine.measure(
+            options.rounds, threads=options.threads, with_transformers=not options.without_transformers
+        )
+    except KvlibError as error:
+        raise SystemExit(f"kvlib: {error}") from None
+    if options.json:
+        _write(options.json, engine_report.as_json(measured))
+    with _written_out():
+        print(engine_report.as_text(measured))
     return 0
 
 

@@ -23,6 +23,7 @@ sizing
 ledger
 memory
 attention serving
+models
 engine
 bench show
 doctor

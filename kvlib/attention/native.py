@@ -52,7 +52,7 @@ def native(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, 
     if key_cache.stride() != value_cache.stride() or key_cache.stride(3) != 1:
         key_cache, value_cache = key_cache.contiguous(), value_cache.contiguous()
     query = query.contiguous()
-    output = torch.empty_like(query)  # [num_tokens, num_heads, head_size]
+    output = torch.zeros_like(query)  # [num_tokens, num_heads, head_size]
     num_tokens, num_heads, padded_size = query.shape
     num_kv_heads = key_cache.shape[2]
     addresses = (tensor.data_ptr() for tensor in (key_cache, value_cache, *query_rows(batch)))

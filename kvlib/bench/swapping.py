@@ -12,11 +12,11 @@ from typing import NamedTuple
 from kvlib.checks import whole
 from kvlib.engine.allocation import allocate
 from kvlib.engine.decoders import Decoders
-from kvlib.engine.model import Model
 from kvlib.engine.settings import Settings
 from kvlib.engine.worker import Chunk, Worker
 from kvlib.errors import BadInput
 from kvlib.memory import SwapBlockManager
+from kvlib.models.model import Model
 from kvlib.serving.request import Step
 
 SEQ = "sequence"

@@ -7,11 +7,11 @@ import torch
 from kvlib.attention import LayerCache, new_cache
 from kvlib.attention.backends import best_backend, check_backend
 from kvlib.engine.calibration import kv_scales
-from kvlib.engine.config import DecoderConfig
-from kvlib.engine.model import Model
 from kvlib.engine.settings import Settings
 from kvlib.errors import BadConfig
 from kvlib.machine import free_memory
+from kvlib.models.config import DecoderConfig
+from kvlib.models.model import Model
 from kvlib.sizing import ModelSpec
 
 DTYPES = {

@@ -2,12 +2,12 @@
 
 from torch import Tensor
 
-from kvlib.engine.detokenizer import Detokenizer
 from kvlib.engine.logprobs import Logprob, token_logprobs
 from kvlib.engine.outputs import CompletionOutput, FinishReason
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.sampling import Sampler
-from kvlib.engine.tokenizer import Tokenizer
+from kvlib.models.detokenizer import Detokenizer
+from kvlib.models.tokenizer import Tokenizer
 
 
 class Answer:

@@ -9,7 +9,7 @@ from kvlib.engine.beams import BeamSearch
 from kvlib.engine.generation import Generation
 from kvlib.engine.outputs import BeamSearchOutput, BeamSearchSequence
 from kvlib.engine.prompts import Prompt
-from kvlib.engine.tokenizer import Tokenizer
+from kvlib.models.tokenizer import Tokenizer
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """Which block manager and which keys an engine's settings ask for."""
 
-from kvlib.engine.model import Model
 from kvlib.engine.settings import Settings
 from kvlib.errors import BadConfig
 from kvlib.events import EventLog
@@ -12,6 +11,7 @@ from kvlib.memory import (
     RecordedBlockManager,
     SwapBlockManager,
 )
+from kvlib.models.model import Model
 from kvlib.shown import shown
 
 

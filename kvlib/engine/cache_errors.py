@@ -8,9 +8,9 @@ from torch import Tensor
 
 from kvlib.attention import LayerCache, new_cache
 from kvlib.attention.quantised import Scale, dequantise, quantise
-from kvlib.engine.attending import NoCache
-from kvlib.engine.model import Model
 from kvlib.engine.prompts import read_prompt
+from kvlib.models.attending import NoCache
+from kvlib.models.model import Model
 
 
 class CacheError(NamedTuple):

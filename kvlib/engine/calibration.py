@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from kvlib.attention.quantised import LARGEST
-from kvlib.engine.attending import NoCache
-from kvlib.engine.model import Model
 from kvlib.errors import BadConfig
+from kvlib.models.attending import NoCache
+from kvlib.models.model import Model
 
 NUM_TOKENS = 256
 # Of SmolLM2-135M's numbers on other texts, 1 in 10,000 goes beyond the largest seen here, and almost none beyond this.

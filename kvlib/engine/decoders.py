@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from kvlib.engine.adapters import LoRARequest, apply_adapter
-from kvlib.engine.decoder import Decoder
-from kvlib.engine.model import Model
 from kvlib.errors import BadInput
+from kvlib.models.adapters import LoRARequest, apply_adapter
+from kvlib.models.decoder import Decoder
+from kvlib.models.model import Model
 from kvlib.shown import shown
 
 NO_ADAPTER = 0

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from kvlib.attention import LayerCache
-from kvlib.engine.adapters import LoRARequest
 from kvlib.engine.allocation import allocate
 from kvlib.engine.beam_generation import BeamGeneration
 from kvlib.engine.beam_params import BeamSearchParams
@@ -14,7 +13,6 @@ from kvlib.engine.blocks import check_linear, check_log, keys_of, manager_of
 from kvlib.engine.decoders import Decoders
 from kvlib.engine.generation import Generation
 from kvlib.engine.loop import Loop
-from kvlib.engine.model import Model, load
 from kvlib.engine.outputs import RequestOutput
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.prefixes import Prefixes
@@ -26,6 +24,8 @@ from kvlib.engine.settings import Settings
 from kvlib.engine.worker import Worker
 from kvlib.errors import BadInput, UnknownSequence
 from kvlib.events import EventLog
+from kvlib.models.adapters import LoRARequest
+from kvlib.models.model import Model, load
 from kvlib.serving.scheduler import Scheduler
 
 
@@ -78,7 +78,7 @@ class LLMEngine:
 
     @property
     def linear(self) -> str:
-        """The form of the linear layers in use, one of kvlib.engine.linear.FORMS."""
+        """The form of the linear layers in use, one of kvlib.models.linear.FORMS."""
         return self.model.linear
 
     def add_request(

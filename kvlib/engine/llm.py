@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from kvlib.engine.adapters import LoRARequest
 from kvlib.engine.beam_params import BeamSearchParams
-from kvlib.engine.chat import Message
 from kvlib.engine.engine import LLMEngine
 from kvlib.engine.generation import Generation
 from kvlib.engine.outputs import BeamSearchOutput, RequestOutput
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.progress import progress
 from kvlib.engine.prompts import read_beam_params, read_params, read_prompts
+from kvlib.models.adapters import LoRARequest
+from kvlib.models.chat import Message
 
 Params = SamplingParams | Sequence[SamplingParams] | None
 Adapters = LoRARequest | Sequence[LoRARequest | None] | None

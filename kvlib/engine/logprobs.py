@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from kvlib.engine.tokenizer import Tokenizer
+from kvlib.models.tokenizer import Tokenizer
 
 
 class Logprob(NamedTuple):

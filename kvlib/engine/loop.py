@@ -8,9 +8,9 @@ from torch import Tensor
 
 from kvlib.engine.generation import Branch, Generation
 from kvlib.engine.prefixes import Prefixes, known
-from kvlib.engine.tokenizer import Tokenizer
 from kvlib.engine.uninterrupted import Uninterrupted
 from kvlib.engine.worker import Chunk, Worker
+from kvlib.models.tokenizer import Tokenizer
 from kvlib.serving.request import Request, Work
 from kvlib.serving.scheduler import Scheduler
 
@@ -37,10 +37,11 @@ class Loop:
             keys=known(keys),
             reads_cache=generation.reads_cache,
         )
-        self._scheduler.add(request)
-        self._prefixes.add(request_id, keys)
-        generation.start(request_id)
-        self.live[request_id] = generation
+        with Uninterrupted():
+            self._scheduler.add(request)
+            self._prefixes.add(request_id, keys)
+            generation.start(request_id)
+            self.live[request_id] = generation
         self._say(request_id, prompt.token_ids)
 
     def drop(self, request_id: str) -> None:

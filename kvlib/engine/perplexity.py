@@ -15,10 +15,10 @@ import torch.nn.functional as F
 from kvlib.attention import Batch, new_cache
 from kvlib.attention.quantised import Scale
 from kvlib.checks import whole
-from kvlib.engine.attending import PagedAttention
-from kvlib.engine.model import Model
 from kvlib.engine.prompts import read_prompt
 from kvlib.errors import BadInput
+from kvlib.models.attending import PagedAttention
+from kvlib.models.model import Model
 
 CHUNK = 256  # tokens a pass: the logits of 256 rows take 50 MB for a vocabulary of 50,000
 

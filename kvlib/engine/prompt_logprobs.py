@@ -5,7 +5,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from kvlib.engine.logprobs import Logprob, token_logprobs
-from kvlib.engine.tokenizer import Tokenizer
+from kvlib.models.tokenizer import Tokenizer
 
 ROWS = 64  # whose logits are held at a time: of 49,152 float32 numbers each, 12 MB
 

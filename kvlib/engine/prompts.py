@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple
 
 from kvlib.engine.beam_params import BeamSearchParams
-from kvlib.engine.model import Model
 from kvlib.engine.params import SamplingParams
 from kvlib.errors import BadInput, RequestTooLarge
+from kvlib.models.model import Model
 from kvlib.shown import shown
 
 FORMS = "give a text, a list of token ids, {'prompt': text} or {'prompt_token_ids': ids}, or a list of these"

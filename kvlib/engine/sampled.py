@@ -10,7 +10,7 @@ from kvlib.engine.outputs import RequestOutput
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.prompt_logprobs import PromptLogprobs
 from kvlib.engine.prompts import Prompt
-from kvlib.engine.tokenizer import Tokenizer
+from kvlib.models.tokenizer import Tokenizer
 
 
 class SampledGeneration(Generation):

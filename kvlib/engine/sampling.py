@@ -44,8 +44,11 @@ class Sampler:
 def sample(logits: Tensor, params: SamplingParams, generator: torch.Generator | None = None) -> int:
     """The token id chosen from `logits` [vocab], float32: the likeliest, or one drawn with `generator`.
 
-    A draw uses one random number. Penalties and min_tokens, which look back, are the Sampler's.
+    A draw uses one random number. Penalties and min_tokens, which look back, are the Sampler's. Raises BadModelFile
+    where no logit is the largest.
     """
+    if not logits.max().isfinite():
+        raise BadModelFile("the model's logits are no numbers; its weights are damaged: load the model again")
     if params.greedy:
         return int(logits.argmax())
     kept = restrict(logits / params.temperature, params)  # [vocab]
@@ -85,14 +88,10 @@ def nucleus(likelihood: Tensor, top_p: float) -> Tensor:
 def draw(likelihood: Tensor, chance: float) -> int:
     """The first token id up to which `likelihood` [vocab] reaches the share `chance` of its sum.
 
-    With `chance` drawn evenly from above 0 to 1, that is each token as often as it is likely. Raises BadModelFile
-    where the likelihoods are no numbers.
+    With `chance` drawn evenly from above 0 to 1, that is each token as often as it is likely.
     """
     reached = likelihood.cumsum(dim=-1, dtype=torch.float64)  # [vocab]
-    place = int(torch.searchsorted(reached, chance * reached[-1]))
-    if place == len(likelihood):
-        raise BadModelFile("the model's logits are no numbers; its weights are damaged: load the model again")
-    return place
+    return int(torch.searchsorted(reached, chance * reached[-1]))
 
 
 def generator_of(params: SamplingParams, index: int = 0) -> torch.Generator | None:

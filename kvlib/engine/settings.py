@@ -29,7 +29,7 @@ class Settings:
     num_host_blocks         blocks of the second memory that "swap" moves them to
     kv_cache_dtype          "auto", the model's own float32; "fp8_e4m3" or "fp8"; "int8"
     attention_backend       one of kvlib.attention.BACKENDS; "auto" takes the fastest that this machine and cache allow
-    linear                  form of the linear layers, one of kvlib.engine.linear.FORMS; "auto" takes the fastest exact
+    linear                  form of the linear layers, one of kvlib.models.linear.FORMS; "auto" takes the fastest exact
     ======================  ==========================================================================================
     """
 

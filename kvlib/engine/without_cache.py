@@ -5,13 +5,13 @@ from typing import Any
 
 import torch
 
-from kvlib.engine.attending import NoCache
-from kvlib.engine.model import Model
 from kvlib.engine.outputs import RequestOutput
 from kvlib.engine.params import SamplingParams
 from kvlib.engine.prompts import read_params, read_prompt
 from kvlib.engine.sampled import SampledGeneration
 from kvlib.errors import BadInput
+from kvlib.models.attending import NoCache
+from kvlib.models.model import Model
 
 
 def stream_without_cache(

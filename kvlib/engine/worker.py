@@ -9,10 +9,10 @@ from torch import Tensor
 
 from kvlib.attention import Batch, copy_blocks, swap_blocks
 from kvlib.engine.allocation import Allocated
-from kvlib.engine.attending import PagedAttention
-from kvlib.engine.decoder import Decoder
 from kvlib.engine.decoders import NO_ADAPTER, Decoders
 from kvlib.memory import NULL_BLOCK, BlockManager
+from kvlib.models.attending import PagedAttention
+from kvlib.models.decoder import Decoder
 from kvlib.serving.request import Step
 
 

@@ -15,7 +15,6 @@ typedef float vec __attribute__((vector_size(4 * LANES), aligned(4), may_alias))
 typedef int32_t bits __attribute__((vector_size(4 * LANES)));
 #define VEC(pointer) (*(vec *)(pointer))
 #define INLINE static inline __attribute__((always_inline)) /* a constant count unrolls the loops into registers */
-
 /* w[k] holds what input k weighs in the outputs of one panel: `count` rows of x share every load of it. */
 INLINE void panel(int count, float *y, const float *x, const float *w, const float *bias, int64_t in, int64_t out) {
     vec sum[8][3];
@@ -54,16 +53,17 @@ typedef struct { /* row r sees lens[r] tokens, in blocks[tables[r]] and followin
 } paged;
 /* LANES tokens at a time; what is summed already shrinks as higher scores come. Heads do not wait for each other. */
 static void attend_group(float *out, const float *q, const paged *c, int64_t row, int64_t head) {
-    int64_t size = c->size, len = c->lens[row], at[LANES];
+    int64_t size = c->size, len = c->lens[row], at[2 * LANES];
     float top[c->group], total[c->group], score[c->group][LANES * LANES];
     vec keep[c->group];
     for (int g = 0; g < c->group; g++) top[g] = -3e38f, total[g] = 0;
-    for (int64_t i = 0; i < c->group * size; i++) out[i] = 0;
     for (int64_t start = 0; start < len; start += LANES) {
-        for (int i = 0; i < LANES; i++) { /* behind the context, its last token again: no other slot is read */
+        for (int i = 0; i < 2 * LANES; i++) { /* behind the context, its last token again: no other slot is read */
             uint32_t token = start + i < len ? start + i : len - 1, width = c->block_size;
             int64_t block = c->blocks[c->tables[row] + token / width];
             at[i] = block * c->block_step + token % width * c->slot_step + head * c->head_step;
+            for (int64_t d = 0; i >= LANES && d < size; d += 16) /* the LANES after these, on their way meanwhile */
+                __builtin_prefetch(c->key + at[i] + d, 0, 1), __builtin_prefetch(c->value + at[i] + d, 0, 1);
         }
         for (int g = 0; g < c->group; g++) {
             vec sum[LANES] = {0};
@@ -91,7 +91,7 @@ static void attend_group(float *out, const float *q, const paged *c, int64_t row
     }
     for (int64_t i = 0; len && i < c->group * size; i++) out[i] /= total[i / size];
 }
-void attend(float *out, const float *q, const paged *c, int64_t rows, int threads) { /* [rows, query heads, size] */
+void attend(float *out, const float *q, const paged *c, int64_t rows, int threads) { /* out is 0 */
     int64_t step = c->group * c->size;
 #pragma omp parallel for schedule(dynamic, 4) num_threads(threads)
     for (int64_t i = 0; i < rows * c->heads; i++)

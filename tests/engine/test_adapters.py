@@ -11,10 +11,10 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from kvlib.engine import NoCache, load
-from kvlib.engine.adapters import LoRARequest, apply_adapter
-from kvlib.engine.decoder import Decoder
-from kvlib.engine.linear import FORMS
 from kvlib.errors import BadInput, BadModelFile
+from kvlib.models.adapters import LoRARequest, apply_adapter
+from kvlib.models.decoder import Decoder
+from kvlib.models.linear import FORMS
 
 from .checkpoints import change, make, write
 

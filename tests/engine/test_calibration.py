@@ -9,10 +9,10 @@ from torch import Tensor
 from kvlib.attention import new_cache
 from kvlib.attention.quantised import LARGEST
 from kvlib.engine import Llama, Model, NoCache
-from kvlib.engine.attending import Attention
 from kvlib.engine.calibration import HEADROOM, NUM_TOKENS, kv_scales
 from kvlib.engine.perplexity import sample_text
 from kvlib.errors import BadConfig
+from kvlib.models.attending import Attention
 
 CALIBRATION = resources.files("kvlib.data").joinpath("calibration.txt").read_text(encoding="utf-8")
 CHAT = "<|im_start|>user\nWhat is the capital of France?<|im_end|>\n<|im_start|>assistant\n"

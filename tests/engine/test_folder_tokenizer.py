@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from kvlib.engine import LLM, Detokenizer, Model, SamplingParams, Tokenizer, load
-from kvlib.engine.folder_tokenizer import read_folder_tokenizer
 from kvlib.errors import BadInput, BadModelFile
+from kvlib.models.folder_tokenizer import read_folder_tokenizer
 
 from .checkpoints import CORPUS, VOCAB_SIZE, byte_level, change, make, metaspace, write
 

@@ -12,8 +12,9 @@ import pytest
 import torch
 from huggingface_hub import constants
 
-from kvlib.engine import LLM, SamplingParams, hub, load
+from kvlib.engine import LLM, SamplingParams, load
 from kvlib.errors import BadConfig, BadModelFile, MissingPackage
+from kvlib.models import hub
 
 from .checkpoints import make, write
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from kvlib import native
-from kvlib.engine.linear import FORMS, Fp16Linear, NativeLinear, choose, why_not
 from kvlib.errors import BadConfig
+from kvlib.models.linear import FORMS, Fp16Linear, NativeLinear, choose, why_not
 
 HERE = [form for form in FORMS if not why_not(form)]
 EXACT = [form for form in HERE if form != "fp16"]
@@ -82,8 +82,8 @@ def test_a_torch_without_the_kernel_has_no_fp16_form(monkeypatch: pytest.MonkeyP
     def refuse(*_: object) -> None:
         raise RuntimeError("Could not run 'quantized::linear_prepack_fp16'\nand a trace")
 
-    monkeypatch.setattr("kvlib.engine.linear.Fp16Linear", refuse)
-    monkeypatch.setattr("kvlib.engine.linear._why_no_fp16", why_not.__globals__["_why_no_fp16"].__wrapped__)
+    monkeypatch.setattr("kvlib.models.linear.Fp16Linear", refuse)
+    monkeypatch.setattr("kvlib.models.linear._why_no_fp16", why_not.__globals__["_why_no_fp16"].__wrapped__)
     with pytest.raises(BadConfig, match=r"'fp16', which cannot be had: .* \(Could not run 'quantized::.*'\); take"):
         choose("fp16")
 

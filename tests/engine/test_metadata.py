@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from kvlib.engine import Tokenizer
-from kvlib.engine.gguf_config import read_gguf_config
-from kvlib.engine.gguf_tokenizer import read_gguf_tokenizer
 from kvlib.errors import BadInput, BadModelFile
 from kvlib.gguf import read_header
+from kvlib.models.gguf_config import read_gguf_config
+from kvlib.models.gguf_tokenizer import read_gguf_tokenizer
 
 PATH = Path("a.gguf")
 USER = [{"role": "user", "content": "Hi"}]

@@ -58,6 +58,13 @@ def test_streams_find_free_ids_among_several_that_are_taken(llm: LLM) -> None:
     assert finish(llm) == {"0": "length", "1": "length", "3": "length"}
 
 
+def test_an_id_whose_end_is_not_told_yet_is_not_given_again(llm: LLM) -> None:
+    llm.add_request("1", "a", SHORT)
+    assert [output.request_id for output in llm.generate("b", LONG)] == ["0"]
+    assert [output.request_id for output in llm.generate("c", SHORT)] == ["2"]
+    assert finish(llm) == {"1": "length"}
+
+
 def test_an_id_that_the_log_has_is_refused_and_leaves_no_keys(tiny: Model) -> None:
     llm = LLM(tiny, block_size=4, log=EventLog())
     llm.add_request("x", LONG_PROMPT, SHORT)

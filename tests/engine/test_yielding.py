@@ -1,5 +1,7 @@
 """A memory too small: who yields comes back, by recomputation or from the host, and writes what it would have."""
 
+from itertools import count
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,8 +19,13 @@ SWAP = {"preemption": "swap", "num_host_blocks": 60}
 
 def yield_at_random(llm: LLM, seed: int, share: float = 0.2) -> None:
     """In a share of the steps there seems to be no block left, so that the latest request yields."""
-    can_append, chance = llm.manager.can_append, Chance(seed)
-    llm.manager.can_append = lambda seq_ids: chance.fraction() >= share and can_append(seq_ids)  # type: ignore[method-assign]
+    can_append, chance, calls = llm.manager.can_append, Chance(seed), count()
+
+    def seeming(seq_ids: list) -> bool:
+        assert next(calls) < 3000, "the requests never end"
+        return chance.fraction() >= share and can_append(seq_ids)
+
+    llm.manager.can_append = seeming  # type: ignore[method-assign]
 
 
 @settings(max_examples=40, deadline=None)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from kvlib.engine.linear import NativeLinear
 from kvlib.errors import BadInput
+from kvlib.models.linear import NativeLinear
 
 SIZES = st.integers(1, 130)
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from torch import Tensor
 
-from kvlib.engine.metadata import AGAIN
 from kvlib.errors import BadModelFile
+from kvlib.models.metadata import AGAIN
 
 
 class Tensors(ABC):

@@ -3,9 +3,9 @@
 A switch that would change the arithmetic, and that the forward passes here do not have, is refused by its name.
 """
 
-from kvlib.engine.config import LearnedConfig, LlamaConfig
-from kvlib.engine.config_file import ConfigFile, read_rope, read_sizes
 from kvlib.errors import BadModelFile
+from kvlib.models.config import LearnedConfig, LlamaConfig
+from kvlib.models.config_file import ConfigFile, read_rope, read_sizes
 
 
 def read_llama(read: ConfigFile) -> LlamaConfig:

@@ -7,11 +7,11 @@ from typing import Any
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers
 
-from kvlib.engine.chat import ChatTemplate
-from kvlib.engine.metadata import Metadata
-from kvlib.engine.spelling import byte_level
-from kvlib.engine.tokenizer import Tokenizer
-from kvlib.engine.vocabulary import Vocabulary, read_vocabulary
+from kvlib.models.chat import ChatTemplate
+from kvlib.models.metadata import Metadata
+from kvlib.models.spelling import byte_level
+from kvlib.models.tokenizer import Tokenizer
+from kvlib.models.vocabulary import Vocabulary, read_vocabulary
 
 END_OF_TEXT = "<|endoftext|>"  # llama.cpp ends a text at this control token too, whatever the metadata name
 TEMPLATE = "tokenizer.chat_template"

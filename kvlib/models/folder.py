@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kvlib.engine.pickled import PickledTensor, read_pickled
-from kvlib.engine.safetensors import StoredTensor, read_stored
 from kvlib.errors import BadModelFile
+from kvlib.models.pickled import PickledTensor, read_pickled
+from kvlib.models.safetensors import StoredTensor, read_stored
 from kvlib.shown import shown
 
 Stored = StoredTensor | PickledTensor

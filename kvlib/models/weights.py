@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from kvlib.engine.config import LlamaConfig
-from kvlib.engine.linear import Form, Linear
-from kvlib.engine.tensors import Tensors
+from kvlib.models.config import LlamaConfig
+from kvlib.models.linear import Form, Linear
+from kvlib.models.tensors import Tensors
 
 
 class LayerWeights(NamedTuple):

@@ -10,10 +10,10 @@ from functools import partial
 import torch.nn.functional as F
 from torch import Tensor
 
-from kvlib.engine.attending import Attention
-from kvlib.engine.config import LearnedConfig
-from kvlib.engine.decoder import Decoder
-from kvlib.engine.learned_weights import LearnedWeights, Norm
+from kvlib.models.attending import Attention
+from kvlib.models.config import LearnedConfig
+from kvlib.models.decoder import Decoder
+from kvlib.models.learned_weights import LearnedWeights, Norm
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,

@@ -5,19 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from kvlib.engine.architectures import load_decoder
-from kvlib.engine.decoder import Decoder
-from kvlib.engine.folder_tokenizer import read_folder_tokenizer
-from kvlib.engine.gguf_config import read_gguf_config
-from kvlib.engine.gguf_tensors import GGUFTensors
-from kvlib.engine.gguf_tokenizer import read_gguf_tokenizer
-from kvlib.engine.hub import fetch, is_hub_name
-from kvlib.engine.linear import FORMS, Form, choose
-from kvlib.engine.llama import Llama
-from kvlib.engine.tokenizer import Tokenizer
-from kvlib.engine.weights import load_weights
 from kvlib.errors import BadConfig, BadModelFile
 from kvlib.gguf import read_header
+from kvlib.models.architectures import load_decoder
+from kvlib.models.decoder import Decoder
+from kvlib.models.folder_tokenizer import read_folder_tokenizer
+from kvlib.models.gguf_config import read_gguf_config
+from kvlib.models.gguf_tensors import GGUFTensors
+from kvlib.models.gguf_tokenizer import read_gguf_tokenizer
+from kvlib.models.hub import fetch, is_hub_name
+from kvlib.models.linear import FORMS, Form, choose
+from kvlib.models.llama import Llama
+from kvlib.models.tokenizer import Tokenizer
+from kvlib.models.weights import load_weights
 from kvlib.packaged import packaged_model
 from kvlib.shown import shown
 

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from kvlib.engine.tensors import Tensors
 from kvlib.gguf import Header
+from kvlib.models.tensors import Tensors
 
 HUB_NAMES = {  # of each part of a GGUF name
     "token_embd": "model.embed_tokens",

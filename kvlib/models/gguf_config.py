@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kvlib.engine.config import LlamaConfig
-from kvlib.engine.metadata import AGAIN, Metadata
 from kvlib.errors import BadModelFile
+from kvlib.models.config import LlamaConfig
+from kvlib.models.metadata import AGAIN, Metadata
 
 
 def read_gguf_config(metadata: Mapping[str, Any], path: Path) -> LlamaConfig:

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from kvlib.engine.metadata import Metadata
-from kvlib.engine.spelling import BYTES
 from kvlib.errors import BadModelFile
+from kvlib.models.metadata import Metadata
+from kvlib.models.spelling import BYTES
 
 PREFIX = "tokenizer.ggml"
 CONTROL = 3  # token type, as llama.cpp numbers them

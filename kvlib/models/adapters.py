@@ -11,13 +11,13 @@ from typing import Any
 from torch import Tensor
 
 from kvlib.checks import whole
-from kvlib.engine.adapter_file import AdapterFile, read_adapter
-from kvlib.engine.config import DecoderConfig
-from kvlib.engine.decoder import Decoder
-from kvlib.engine.learned import Learned
-from kvlib.engine.linear import FORMS, Form, Linear, choose
-from kvlib.engine.llama import Llama
 from kvlib.errors import BadInput, BadModelFile
+from kvlib.models.adapter_file import AdapterFile, read_adapter
+from kvlib.models.config import DecoderConfig
+from kvlib.models.decoder import Decoder
+from kvlib.models.learned import Learned
+from kvlib.models.linear import FORMS, Form, Linear, choose
+from kvlib.models.llama import Llama
 from kvlib.shown import shown
 
 LLAMA = {  # the matrices of a layer in transformers, and what they are here

@@ -5,8 +5,8 @@ from pathlib import Path
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers, processors
 
-from kvlib.engine.folder import read_object_or_nothing
 from kvlib.errors import BadModelFile
+from kvlib.models.folder import read_object_or_nothing
 
 
 def open_encoder(folder: Path, bos: str | None) -> tokenizers.Tokenizer:

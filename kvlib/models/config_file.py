@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from kvlib.configs import config_fields
-from kvlib.engine.config import Llama3Scaling
-from kvlib.engine.metadata import Metadata
 from kvlib.errors import BadConfig, BadModelFile
+from kvlib.models.config import Llama3Scaling
+from kvlib.models.metadata import Metadata
 
 
 class ConfigFile(Metadata):

@@ -2,7 +2,7 @@
 
 import codecs
 
-from kvlib.engine.tokenizer import Tokenizer
+from kvlib.models.tokenizer import Tokenizer
 
 
 class Detokenizer:

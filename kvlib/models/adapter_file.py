@@ -6,11 +6,11 @@ from pathlib import Path
 
 from torch import Tensor
 
-from kvlib.engine.config_file import ConfigFile
-from kvlib.engine.folder import read_object
-from kvlib.engine.folder_tensors import StoredTensors
-from kvlib.engine.safetensors import read_stored
 from kvlib.errors import BadModelFile
+from kvlib.models.config_file import ConfigFile
+from kvlib.models.folder import read_object
+from kvlib.models.folder_tensors import StoredTensors
+from kvlib.models.safetensors import read_stored
 
 BEGINNING = "base_model.model."  # of every name in the file
 

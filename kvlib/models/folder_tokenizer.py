@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kvlib.engine.chat import ChatTemplate
-from kvlib.engine.folder import read_object_or_nothing, read_text
-from kvlib.engine.spelling import byte_level, metaspace
-from kvlib.engine.tokenizer import Tokenizer
-from kvlib.engine.tokenizer_files import open_encoder
 from kvlib.errors import BadModelFile
+from kvlib.models.chat import ChatTemplate
+from kvlib.models.folder import read_object_or_nothing, read_text
+from kvlib.models.spelling import byte_level, metaspace
+from kvlib.models.tokenizer import Tokenizer
+from kvlib.models.tokenizer_files import open_encoder
 from kvlib.shown import shown
 
 NAMED_TOKENS = ("bos_token", "eos_token", "unk_token", "pad_token")

@@ -5,8 +5,8 @@ from numbers import Integral
 
 import tokenizers
 
-from kvlib.engine.chat import ChatTemplate, Message
 from kvlib.errors import BadInput
+from kvlib.models.chat import ChatTemplate, Message
 from kvlib.shown import shown
 
 

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from kvlib.engine.config import LearnedConfig
-from kvlib.engine.linear import Form, Linear
-from kvlib.engine.tensors import Tensors
+from kvlib.models.config import LearnedConfig
+from kvlib.models.linear import Form, Linear
+from kvlib.models.tensors import Tensors
 
 
 class Norm(NamedTuple):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from torch import Tensor
 
-from kvlib.engine.folder import Stored, stored_tensors
-from kvlib.engine.tensors import Tensors
+from kvlib.models.folder import Stored, stored_tensors
+from kvlib.models.tensors import Tensors
 
 NOT_WEIGHTS = (".rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias")  # frequencies and masks that old files hold
 

@@ -9,11 +9,11 @@ that is the only place where tokens meet.
 import torch.nn.functional as F
 from torch import Tensor
 
-from kvlib.engine.attending import Attention
-from kvlib.engine.config import LlamaConfig
-from kvlib.engine.decoder import Decoder
-from kvlib.engine.rope import frequencies, rotate
-from kvlib.engine.weights import Weights
+from kvlib.models.attending import Attention
+from kvlib.models.config import LlamaConfig
+from kvlib.models.decoder import Decoder
+from kvlib.models.rope import frequencies, rotate
+from kvlib.models.weights import Weights
 
 
 class Llama(Decoder):

@@ -4,8 +4,8 @@ from abc import ABC, abstractmethod
 
 from torch import Tensor
 
-from kvlib.engine.attending import Attention
-from kvlib.engine.config import DecoderConfig
+from kvlib.models.attending import Attention
+from kvlib.models.config import DecoderConfig
 
 
 class Decoder(ABC):

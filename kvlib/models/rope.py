@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from kvlib.engine.config import Llama3Scaling
+from kvlib.models.config import Llama3Scaling
 
 
 def frequencies(head_size: int, theta: float, scaling: Llama3Scaling | None = None) -> Tensor:

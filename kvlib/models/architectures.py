@@ -4,18 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kvlib.engine.config_file import ConfigFile
-from kvlib.engine.decoder import Decoder
-from kvlib.engine.folder import read_object
-from kvlib.engine.folder_config import read_gpt2, read_llama, read_mistral, read_opt, read_qwen2, read_qwen3
-from kvlib.engine.folder_tensors import folder_tensors
-from kvlib.engine.learned import Learned
-from kvlib.engine.learned_weights import load_gpt2, load_opt
-from kvlib.engine.linear import Form
-from kvlib.engine.llama import Llama
-from kvlib.engine.tensors import Tensors
-from kvlib.engine.weights import load_weights
 from kvlib.errors import BadModelFile
+from kvlib.models.config_file import ConfigFile
+from kvlib.models.decoder import Decoder
+from kvlib.models.folder import read_object
+from kvlib.models.folder_config import read_gpt2, read_llama, read_mistral, read_opt, read_qwen2, read_qwen3
+from kvlib.models.folder_tensors import folder_tensors
+from kvlib.models.learned import Learned
+from kvlib.models.learned_weights import load_gpt2, load_opt
+from kvlib.models.linear import Form
+from kvlib.models.llama import Llama
+from kvlib.models.tensors import Tensors
+from kvlib.models.weights import load_weights
 from kvlib.shown import shown
 
 
