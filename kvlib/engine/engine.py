@@ -158,5 +158,4 @@ class LLMEngine:
     def _unused_id(self) -> str:
         """A number that no request has. Only a request that is queued at once may take it."""
         logged = self.log.texts if self.log is not None else ()
-        taken = (self.scheduler, self._added, logged)
-        return next(name for name in map(str, self._numbers) if not any(name in names for names in taken))
+        return next(name for name in map(str, self._numbers) if name not in self._added and name not in logged)
