@@ -103,12 +103,12 @@ def _bench_engine(options: argparse.Namespace) -> int:
         check_file(options.json)
     except BadConfig as error:
         options.refuse(str(error))
-    print("a few minutes a round with transformers, one without", file=sys.stderr, flush=True)
+    _say("This takes about three minutes a round with transformers, one without; longer where others use the machine.")
     try:
         from kvlib.bench import engine, engine_report  # need torch
 
         measured = engine.measure(
-            options.rounds, threads=options.threads, with_transformers=not options.without_transformers
+            options.rounds, threads=options.threads, with_transformers=not options.without_transformers, tell=_say
         )
     except KvlibError as error:
         raise SystemExit(f"kvlib: {error}") from None
@@ -117,6 +117,10 @@ def _bench_engine(options: argparse.Namespace) -> int:
     with _written_out():
         print(engine_report.as_text(measured))
     return 0
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _compare(options: argparse.Namespace) -> tuple[str, str]:

@@ -8,7 +8,6 @@ from statistics import median
 from typing import Any
 
 import torch
-from tqdm import tqdm
 
 from kvlib.bench.contenders import Contender, Run, Serve, ours
 from kvlib.bench.first_token import measure_first_token
@@ -23,12 +22,15 @@ from kvlib.models.linear import FORMS, why_not
 PACKAGES = ("torch", "transformers", "numpy")
 WEIGHT_BYTES = {"torch": 4, "fp16": 2, "native": 4}
 CONTINUOUS, PADDED = "transformers, continuous batching", "transformers, padded batches of 8"
+Tell = Callable[[str], None]
 DECODE = (16, 65)  # prompt and answer of the run at batch 1
 
 
-def measure(rounds: int = 3, *, threads: int | None = None, with_transformers: bool = True) -> dict[str, Any]:
+def measure(
+    rounds: int = 3, *, threads: int | None = None, with_transformers: bool = True, tell: Tell = lambda line: None
+) -> dict[str, Any]:
     """Workload W through every contender that this machine has, `rounds` times in turn -> medians, for
-    `kvlib.bench.engine_report`.
+    `kvlib.bench.engine_report`. `tell` receives a line at each stage.
 
     Seconds are wall seconds but for `cpu_s`. Raises BadConfig for `rounds` or `threads` below 1, MissingPackage without
     transformers where it is wanted.
@@ -36,19 +38,22 @@ def measure(rounds: int = 3, *, threads: int | None = None, with_transformers: b
     whole("rounds", rounds)
     rivals = _rivals() if with_transformers else {}
     with _threads(torch.get_num_threads() if threads is None else whole("threads", threads)) as num_threads:
+        tell("loading the model in every form")
         models = {form: _timed(load, None, form) for form in FORMS if not why_not(form)}
         contenders = _contenders(models, rivals)
         return {
             **record(*PACKAGES),
             "threads": num_threads,
             "rounds": rounds,
-            **compare(contenders, workload_w(models["torch"][0].decoder.config.vocab_size), rounds),
+            **compare(contenders, workload_w(models["torch"][0].decoder.config.vocab_size), rounds, tell),
             "copy_bytes_per_s": copy_bytes_per_s(),
             "first_token": {_name(form): measure_first_token(model)._asdict() for form, (model, _) in models.items()},
         }
 
 
-def compare(contenders: Mapping[str, Contender], workload: Sequence[Wanted], rounds: int) -> dict[str, Any]:
+def compare(
+    contenders: Mapping[str, Contender], workload: Sequence[Wanted], rounds: int, tell: Tell = lambda line: None
+) -> dict[str, Any]:
     """`workload` through all contenders in turn, `rounds` times: a row of medians for each.
 
     same_tokens: requests whose tokens are the first contender's. step_s: of one request alone, from token to token.
@@ -56,15 +61,13 @@ def compare(contenders: Mapping[str, Contender], workload: Sequence[Wanted], rou
     alone = [Wanted(workload[0].prompt[: DECODE[0]], DECODE[1])]
     runs: dict[str, list[Run]] = {name: [] for name in contenders}
     steps: dict[str, list[float]] = {name: [] for name in contenders}
-    with tqdm(total=(rounds + 1) * len(contenders), desc="runs", unit="", leave=False, disable=None) as bar:
-        for number in range(rounds + 1):
-            for name, contender in contenders.items():
-                bar.set_postfix_str(name)
-                one = contender.serve(alone)
-                if number:  # the first round warms up
-                    steps[name].append((one.seconds - one.first_token_s[0]) / (DECODE[1] - 1))
-                    runs[name].append(contender.serve(workload))
-                bar.update()
+    for number in range(rounds + 1):
+        for name, contender in contenders.items():
+            tell(f"round {number} of {rounds}: {name}" if number else f"warming up: {name}")
+            one = contender.serve(alone)
+            if number:  # the first round warms up
+                steps[name].append((one.seconds - one.first_token_s[0]) / (DECODE[1] - 1))
+                runs[name].append(contender.serve(workload))
     expected = next(iter(runs.values()))[0].tokens
     return {
         "num_requests": len(workload),

@@ -19,7 +19,7 @@ def as_text(measured: Mapping[str, Any]) -> str:
     rival_names = [name for name in (CONTINUOUS, PADDED) if name in measured["rows"]]
     versions = ", ".join(f"{name} {version}" for name, version in measured["versions"].items() if version)
     parts = [
-        [f"{measured['device']}, of which {measured['threads']} threads; {measured['date']}; {versions}"],
+        [f"{measured['device']}, of which {measured['threads']} used; {measured['date']}; {versions}"],
         _workload(measured, width),
         *(_ratios(measured["rows"], rival, rival_names, width) for rival in rival_names),
         _alone(measured, width),

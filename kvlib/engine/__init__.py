@@ -16,6 +16,7 @@ from kvlib.engine.engine import LLMEngine
 from kvlib.engine.llm import LLM
 from kvlib.engine.outputs import BeamSearchOutput, BeamSearchSequence, CompletionOutput, RequestOutput
 from kvlib.engine.params import SamplingParams
+from kvlib.engine.settings import Settings
 from kvlib.engine.without_cache import generate_without_cache, stream_without_cache
 from kvlib.models import (
     DecoderConfig,
@@ -46,6 +47,7 @@ __all__ = [
     "PagedAttention",
     "RequestOutput",
     "SamplingParams",
+    "Settings",
     "Tokenizer",
     "generate_without_cache",
     "load",

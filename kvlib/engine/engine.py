@@ -22,7 +22,7 @@ from kvlib.engine.room import room_for
 from kvlib.engine.sampled import SampledGeneration
 from kvlib.engine.settings import Settings
 from kvlib.engine.worker import Worker
-from kvlib.errors import BadInput, UnknownSequence
+from kvlib.errors import BadInput, BlocksInUse, UnknownSequence
 from kvlib.events import EventLog
 from kvlib.models.adapters import LoRARequest
 from kvlib.models.model import Model, load
@@ -135,7 +135,10 @@ class LLMEngine:
 
     def reset_prefix_cache(self) -> None:
         """Forget every cached block. Raises BlocksInUse while a request holds any."""
-        self.manager.reset_cache()
+        try:
+            self.manager.reset_cache()
+        except BlocksInUse as error:
+            raise BlocksInUse(f"{error}; finish or abort the requests that run, and close their streams") from None
 
     def _sampled(self, prompt: Prompt, params: SamplingParams, adapter_id: int) -> SampledGeneration:
         """Check that the request can run to its end here; nothing is changed yet."""

@@ -20,9 +20,10 @@ Adapters = LoRARequest | Sequence[LoRARequest | None] | None
 class LLM(LLMEngine):
     """A model that writes text: `LLM().generate(prompts, SamplingParams(...))`, with vLLM's names and meanings.
 
-    The arguments are LLMEngine's. A prompt is a text, a list of token ids, {"prompt": text} or
-    {"prompt_token_ids": ids}, perhaps with a text beside the ids and with a "cache_salt"; a call takes one or a list of
-    them. Everything is checked before anything is queued: one bad prompt refuses the whole call.
+    The arguments are LLMEngine's: a model, a log, and the settings that `kvlib.engine.Settings` lists. A prompt is a
+    text, a list of token ids, {"prompt": text} or {"prompt_token_ids": ids}, perhaps with a text beside the ids and
+    with a "cache_salt"; a call takes one or a list of them. Everything is checked before anything is queued: one bad
+    prompt refuses the whole call.
 
     Of vLLM's methods there are generate, beam_search and chat; stream is this package's own.
     """
@@ -80,9 +81,9 @@ class LLM(LLMEngine):
         return [self._sampled(*each) for each in zip(read, params, adapters)]
 
     def _run(self, generations: Sequence[Generation], use_tqdm: bool) -> list[Any]:
-        with progress(len(generations), use_tqdm) as bar:
-            for generation in self._follow(generations):
-                bar.update(generation.finished)
+        with progress(sum(generation.max_tokens for generation in generations), use_tqdm) as bar:
+            for _ in self._follow(generations):
+                bar.update()
         return [generation.output() for generation in generations]
 
     def _follow(self, generations: Sequence[Generation]) -> Iterator[Generation]:

@@ -20,7 +20,12 @@ def room_for(prompt: Prompt, num_sequences: int, manager: BlockManager, max_num_
     try:
         manager.check_fits(num_tokens, num_sequences, num_tokens)
     except RequestTooLarge as error:
-        raise RequestTooLarge(f"{prompt.name} is too long for the pool: {error}") from None
+        if num_sequences == 1:
+            raise RequestTooLarge(f"{prompt.name} is too long for the pool: {error}") from None
+        raise RequestTooLarge(
+            f"{prompt.name} does not fit the pool {num_sequences} times, each text with a last block of its own: "
+            f"{error}; or ask for fewer answers or beams"
+        ) from None
     num_shared = num_tokens // manager.block_size if num_sequences > 1 else 0
     blocks_each = (manager.pool.num_blocks - num_shared) // num_sequences + num_shared
     return min(context_length, blocks_each * manager.block_size + 1) - num_tokens  # the last token needs no slot

@@ -12,6 +12,7 @@ from kvlib.models.folder import read_object
 from kvlib.models.folder_tensors import StoredTensors
 from kvlib.models.safetensors import read_stored
 
+FILES = ("adapter_config.json", "adapter_model.safetensors")
 BEGINNING = "base_model.model."  # of every name in the file
 
 
@@ -37,7 +38,7 @@ def read_adapter(folder: Path) -> AdapterFile:
 
     Raises BadModelFile for a file that is missing or damaged, and for another kind of adapter than plain LoRA.
     """
-    path = folder / "adapter_config.json"
+    path, weights = (folder / name for name in FILES)
     read = ConfigFile(read_object(path), path)
     read.only("peft_type", "LORA")
     read.only("use_dora", False)
@@ -51,7 +52,6 @@ def read_adapter(folder: Path) -> AdapterFile:
     rank, alpha = read.whole("r"), read.number("lora_alpha")
     scale = alpha / (sqrt(rank) if read.flag("use_rslora", False) else rank)
 
-    weights = folder / "adapter_model.safetensors"
     stored = read_stored(weights)
     tensors = {name.removeprefix(BEGINNING): each for name, each in stored.items()}
     if not tensors:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from kvlib.checks import whole
 from kvlib.errors import BadInput, BadModelFile
-from kvlib.models.adapter_file import AdapterFile, read_adapter
+from kvlib.models.adapter_file import FILES, AdapterFile, read_adapter
 from kvlib.models.config import DecoderConfig
 from kvlib.models.decoder import Decoder
 from kvlib.models.learned import Learned
@@ -82,10 +82,12 @@ def apply_adapter(decoder: Decoder, request: LoRARequest, form: str = "torch") -
     of another kind than plain LoRA, for another model, or in a damaged file.
     """
     folder = Path(request.lora_path)
-    if not folder.is_dir():
+    missing = [path for path in (folder, *(folder / name for name in FILES)) if not path.exists()]
+    if missing:
+        kind = "folder" if missing[0] == folder else "file"
         raise BadInput(
-            f"adapter {request.lora_name!r}: there is no folder {str(folder)!r}; give one with adapter_config.json and "
-            "adapter_model.safetensors"
+            f"adapter {request.lora_name!r}: there is no {kind} {str(missing[0])!r}; give a folder with "
+            f"{' and '.join(FILES)}"
         )
     linear = FORMS[choose(form)]
     try:

@@ -49,7 +49,7 @@ class ChatTemplate:
 
 def read_messages(given: Any) -> list[Message]:
     """`given`, any iterable of messages, as a list. Raises BadInput for what is no conversation."""
-    messages = list(given) if isinstance(given, Iterable) else []
+    messages = list(given) if isinstance(given, Iterable) and not isinstance(given, str | Mapping) else []
     if not messages or not all(_is_message(message) for message in messages):
         roles = " | ".join(ROLES)
         raise BadInput(

@@ -42,7 +42,10 @@ def fetch(name: str, revision: str | None = None) -> Path:
     try:
         folder = snapshot_download(name, revision=revision, allow_patterns=files, local_files_only=refused is not None)
     except Exception as error:
-        raise BadModelFile(f"{name!r} is no local file or folder, and {_problem(refused or error, revision)}") from None
+        raise BadModelFile(
+            f"{name!r} is no local file or folder (if one was meant, check its path), and "
+            f"{_problem(refused or error, revision)}"
+        ) from None
     return Path(folder)
 
 

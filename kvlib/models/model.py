@@ -76,7 +76,7 @@ def _find(path: object, revision: str | None) -> Path:
     if not os.path.exists(found):
         raise BadModelFile(
             f"there is no file or folder {str(path)!r}; give a GGUF file, a folder with config.json and safetensors, a "
-            "name on the hub such as 'Qwen/Qwen2.5-0.5B-Instruct', or nothing for SmolLM2-135M-Instruct"
+            "name on the hub with its owner, as 'openai-community/gpt2', or nothing for SmolLM2-135M-Instruct"
         )
     if found.suffix == ".safetensors":
         raise BadModelFile(f"{found} holds weights alone; give its folder, with config.json and tokenizer.json")

@@ -171,9 +171,20 @@ def test_the_command_measures_as_it_is_told_and_writes_the_numbers(monkeypatch, 
     file = tmp_path / "measured.json"
     options = ["--rounds", "5", "--threads", "2", "--without-transformers", "--json", str(file)]
     assert cli.main(["bench", "engine", *options]) == 0
-    assert asked == [((5,), {"threads": 2, "with_transformers": False})]
+    [(rounds, how)] = asked
+    how.pop("tell")("half way")
+    assert (rounds, how) == ((5,), {"threads": 2, "with_transformers": False})
     assert json.loads(file.read_text()) == measured
-    assert capsys.readouterr().out == as_text(measured) + "\n"
+    written = capsys.readouterr()
+    assert written.out == as_text(measured) + "\n"
+    assert written.err.splitlines()[1:] == ["half way"]
+    assert "minutes a round" in written.err
+
+
+def test_every_stage_is_told_before_it_runs():
+    told = []
+    compare({"a": fake([2, 2]), "b": fake([2, 2])}, MIXED, rounds=2, tell=told.append)
+    assert told == ["warming up: a", "warming up: b"] + [f"round {n} of 2: {name}" for n in (1, 2) for name in "ab"]
 
 
 @pytest.mark.parametrize("wrong", [["--rounds", "0"], ["--threads", "two"], ["--json", "nowhere/at/all.json"]])

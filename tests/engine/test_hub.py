@@ -119,7 +119,7 @@ REFUSALS = {
 @pytest.mark.parametrize("refusal", REFUSALS)
 def test_a_refusal_of_the_hub_says_what_to_do(online: type[Hub], refusal: str) -> None:
     online.refusals, message = REFUSALS[refusal]
-    with pytest.raises(BadModelFile, match=f"'{NAME}' is no local file or folder, and {message}") as caught:
+    with pytest.raises(BadModelFile, match=f"'{NAME}' is no local file or folder .*, and {message}") as caught:
         load(NAME, revision="v2")
     assert "\n" not in str(caught.value)
 

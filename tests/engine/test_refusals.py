@@ -13,7 +13,7 @@ REFUSED: dict[str, tuple[Callable[[LLM], object], type[KvlibError], str]] = {
     "an adapter that does not exist": (
         lambda llm: llm.generate("a", GREEDY, lora_request=LoRARequest("sql", 7, "/nowhere/sql")),
         BadInput,
-        "adapter 'sql': there is no folder '/nowhere/sql'; give one with adapter_config.json",
+        "adapter 'sql': there is no folder '/nowhere/sql'; give a folder with adapter_config.json",
     ),
     "no answer at all": (
         lambda llm: llm.generate("a", SamplingParams(n=0)),
@@ -48,7 +48,7 @@ REFUSED: dict[str, tuple[Callable[[LLM], object], type[KvlibError], str]] = {
     "a hub name without a network": (
         lambda llm: LLM("nobody/nothing"),
         BadModelFile,
-        "'nobody/nothing' is no local file or folder, and the hub could not be reached",
+        "'nobody/nothing' is no local file or folder (if one was meant, check its path), and the hub could not be",
     ),
 }
 
