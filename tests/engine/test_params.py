@@ -1,3 +1,5 @@
+"""What a request may ask for: every name and its range, each refused by name."""
+
 import re
 from dataclasses import fields
 from fractions import Fraction
@@ -9,6 +11,7 @@ from kvlib.engine import LLM, Model
 from kvlib.engine.beam_params import BeamSearchParams
 from kvlib.engine.params import SamplingParams
 from kvlib.errors import BadInput, KvlibError
+from kvlib.shown import shown
 
 
 @pytest.mark.parametrize(
@@ -59,7 +62,7 @@ from kvlib.errors import BadInput, KvlibError
     ],
 )
 def test_a_value_out_of_range_is_refused_with_the_range(name: str, value: object, allowed: str) -> None:
-    with pytest.raises(BadInput, match=re.escape(f"{name} is {value!r:.80}; it must be ") + ".*" + re.escape(allowed)):
+    with pytest.raises(BadInput, match=re.escape(f"{name} is {shown(value)}; it must be ") + ".*" + re.escape(allowed)):
         SamplingParams(**{name: value})
 
 
