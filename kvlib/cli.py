@@ -73,36 +73,22 @@ def _simulate(options: argparse.Namespace) -> int:
         options.refuse(str(error))
     except KvlibError as error:
         raise SystemExit(f"kvlib: {error}") from None
-    if options.json:
-        _write(options.json, numbers)
-    with _written_out():
-        print(report)
-    return 0
+    return _report(options, report, numbers)
 
 
 def _bench_replay(options: argparse.Namespace) -> int:
-    try:
-        check_file(options.json)
-    except BadConfig as error:
-        options.refuse(str(error))
+    _check_json(options)
     try:
         from kvlib.bench import managers  # needs numpy, which the other commands do without
     except KvlibError as error:
         raise SystemExit(f"kvlib: {error}") from None
-    print(f"{options.rounds} rounds of three managers: a few seconds each", file=sys.stderr, flush=True)
+    _say(f"{options.rounds} rounds of three managers: a few seconds each")
     measured = managers.measure(options.requests, options.seed, options.rounds)
-    if options.json:
-        _write(options.json, managers.as_json(measured))
-    with _written_out():
-        print(managers.as_text(measured))
-    return 0
+    return _report(options, managers.as_text(measured), managers.as_json(measured))
 
 
 def _bench_engine(options: argparse.Namespace) -> int:
-    try:
-        check_file(options.json)
-    except BadConfig as error:
-        options.refuse(str(error))
+    _check_json(options)
     _say("This takes about three minutes a round with transformers, one without; longer where others use the machine.")
     try:
         from kvlib.bench import engine, engine_report  # need torch
@@ -112,10 +98,22 @@ def _bench_engine(options: argparse.Namespace) -> int:
         )
     except KvlibError as error:
         raise SystemExit(f"kvlib: {error}") from None
+    return _report(options, engine_report.as_text(measured), engine_report.as_json(measured))
+
+
+def _check_json(options: argparse.Namespace) -> None:
+    """Before anything is measured: can its numbers be written?"""
+    try:
+        check_file(options.json)
+    except BadConfig as error:
+        options.refuse(str(error))
+
+
+def _report(options: argparse.Namespace, report: str, numbers: str) -> int:
     if options.json:
-        _write(options.json, engine_report.as_json(measured))
+        _write(options.json, numbers)
     with _written_out():
-        print(engine_report.as_text(measured))
+        print(report)
     return 0
 
 

@@ -2,24 +2,16 @@
 
 from typing import NamedTuple
 
-import torch
-
 from kvlib.attention import LayerCache, new_cache
 from kvlib.attention.backends import best_backend, check_backend
+from kvlib.attention.quantised import LARGEST
 from kvlib.engine.calibration import kv_scales
-from kvlib.engine.settings import Settings
+from kvlib.engine.settings import CACHE_DTYPES, Settings
 from kvlib.errors import BadConfig
 from kvlib.machine import free_memory
 from kvlib.models.config import DecoderConfig
 from kvlib.models.model import Model
 from kvlib.sizing import ModelSpec
-
-DTYPES = {
-    "float32": torch.float32,
-    "fp8_e4m3": torch.float8_e4m3fn,
-    "int8": torch.int8,
-}
-SAME_AS = {"auto": "float32", "fp8": "fp8_e4m3"}
 
 
 class Allocated(NamedTuple):
@@ -37,14 +29,13 @@ def allocate(model: Model, settings: Settings) -> Allocated:
     attention backend that cannot read such a cache.
     """
     config = model.decoder.config
-    name = SAME_AS.get(settings.kv_cache_dtype, settings.kv_cache_dtype)
-    too_large = _check_free_memory(config, name, settings)
-    dtype = DTYPES[name]
+    too_large = _check_free_memory(config, settings)
+    dtype = CACHE_DTYPES[settings.kv_cache_dtype]
     backend = settings.attention_backend
     if backend == "auto":
         backend = best_backend(dtype)
     check_backend(backend, dtype)
-    scales = None if name == "float32" else kv_scales(model, dtype)
+    scales = kv_scales(model, dtype) if dtype in LARGEST else None
     shape = (settings.block_size, config.num_kv_heads, config.head_size, dtype)
 
     def blocks(num_blocks: int) -> list[LayerCache]:
@@ -57,9 +48,10 @@ def allocate(model: Model, settings: Settings) -> Allocated:
     return Allocated(caches, host, backend)
 
 
-def _check_free_memory(config: DecoderConfig, dtype: str, settings: Settings) -> str:
+def _check_free_memory(config: DecoderConfig, settings: Settings) -> str:
     """What is wanted, in words for an error. Raises BadConfig if it is known to be more than is free."""
     size = settings.block_size
+    dtype = "float32" if settings.kv_cache_dtype == "auto" else settings.kv_cache_dtype
     block_bytes = ModelSpec(
         "", config.num_layers, config.num_heads, config.num_kv_heads, config.head_size, dtype
     ).block_bytes(size)

@@ -11,20 +11,19 @@ from kvlib.models.tokenizer import Tokenizer
 
 
 class Answer:
-    """Answer `index` to a prompt. Its keys and values are those of the sequence `seq_id`, which answers that have no
-    token yet share; `max_tokens` is where it ends for length."""
+    """Answer `index` to a prompt; `max_tokens` is where it ends for length. Its keys and values are those of the
+    sequence `seq_id`, which its request sets, and which answers that have no token yet share."""
 
     def __init__(
         self,
         index: int,
-        seq_id: str,
         prompt_ids: list[int],
         params: SamplingParams,
         tokenizer: Tokenizer,
         max_tokens: int,
     ) -> None:
         self.index = index
-        self.seq_id = seq_id
+        self.seq_id = ""
         self.token_ids: list[int] = []
         self.finish_reason: FinishReason | None = None
         self._params = params

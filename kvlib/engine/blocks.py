@@ -28,7 +28,7 @@ def check_linear(settings: Settings, model: Model) -> None:
     if settings.linear not in ("auto", model.linear):
         raise BadConfig(
             f"linear is {shown(settings.linear)}, and the model was loaded as {model.linear!r}; "
-            f"load it so, or leave linear out"
+            "load it so, or leave linear out"
         )
 
 

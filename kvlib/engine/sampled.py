@@ -19,7 +19,7 @@ class SampledGeneration(Generation):
     def __init__(self, prompt: Prompt, params: SamplingParams, tokenizer: Tokenizer, room: int) -> None:
         super().__init__(prompt, params.n, room if params.max_tokens is None else min(params.max_tokens, room))
         self._answers = [
-            Answer(index, "", prompt.token_ids, params, tokenizer, self.max_tokens) for index in range(params.n)
+            Answer(index, prompt.token_ids, params, tokenizer, self.max_tokens) for index in range(params.n)
         ]
         self.branches: list[Answer] = list(self._answers)
         if params.prompt_logprobs is not None:

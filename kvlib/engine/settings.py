@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, fields
 
+import torch
+
 from kvlib.attention import BACKENDS
 from kvlib.checks import whole
 from kvlib.errors import BadConfig
@@ -10,7 +12,13 @@ from kvlib.shown import shown
 
 PREFIX_CACHES = ("hash", "radix")
 MOST_BITS = 256  # of a size: Python refuses to write ints of thousands of digits into a message
-CACHE_DTYPES = ("auto", "float32", "fp8", "fp8_e4m3", "int8")
+CACHE_DTYPES = {
+    "auto": torch.float32,
+    "float32": torch.float32,
+    "fp8": torch.float8_e4m3fn,
+    "fp8_e4m3": torch.float8_e4m3fn,
+    "int8": torch.int8,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +69,7 @@ class Settings:
                 raise BadConfig(f"{name} is {shown(getattr(self, name))}; give True or False")
         self._check_one_of("prefix_cache", PREFIX_CACHES)
         self._check_one_of("preemption", PREEMPTIONS)
-        self._check_one_of("kv_cache_dtype", CACHE_DTYPES)
+        self._check_one_of("kv_cache_dtype", tuple(CACHE_DTYPES))
         self._check_one_of("attention_backend", ("auto", *BACKENDS))
         self._check_whole("num_host_blocks", 0)
         if (self.preemption == "swap") != (self.num_host_blocks > 0):

@@ -4,7 +4,18 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from kvlib.errors import BadInput
-from kvlib.show.figures import INK, MUTED, ON_COLOUR, Picture, Rectangle, figure, sequence_colour, sequence_letter, show
+from kvlib.show.figures import (
+    INK,
+    MUTED,
+    ON_COLOUR,
+    Picture,
+    Rectangle,
+    canvas,
+    figure,
+    sequence_colour,
+    sequence_letter,
+    show,
+)
 from kvlib.show.memory import shown
 
 WIDTH, TOP, BOX, ROW = 360, 24, 38, 52  # pixels: of the picture, down to the first box, of a box, to the next one
@@ -24,10 +35,7 @@ def chains(prompts: Sequence[Sequence[tuple[bytes, str]]]) -> Picture:
     height = TOP + ROW * max(map(len, prompts)) - (ROW - BOX)
     said = []
     with figure(WIDTH, height) as fig:
-        fig.set_layout_engine("none")
-        ax = fig.add_axes((0, 0, 1, 1))
-        ax.set(xlim=(0, WIDTH), ylim=(height, 0))
-        ax.set_axis_off()
+        ax = canvas(fig, WIDTH, height)
         for column in range(len(prompts)):
             ax.text((column + 0.5) * width, 12, sequence_letter(column), ha="center", va="center", weight="bold")
         for place in range(max(map(len, prompts))):

@@ -121,6 +121,15 @@ def figure(width: int = 360, height: int = 240) -> Iterator[Figure]:
         yield Figure(figsize=(width / 72, height / 72))
 
 
+def canvas(fig: Figure, width: float, height: float, margin: float = 0) -> Axes:
+    """Axes over the whole figure, in pixels from its upper left corner down, with `margin` at either side."""
+    fig.set_layout_engine("none")
+    ax = fig.add_axes((0, 0, 1, 1))
+    ax.set(xlim=(-margin, width + margin), ylim=(height, 0))
+    ax.set_axis_off()
+    return ax
+
+
 @dataclass(frozen=True)
 class Picture:
     """A drawn figure: shown as SVG on a page and in a notebook, and as its sentence where there is only text."""

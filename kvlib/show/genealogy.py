@@ -6,7 +6,7 @@ from kvlib.checks import whole
 from kvlib.errors import BadEvents, BadInput
 from kvlib.events import EventLog
 from kvlib.show.board import Board
-from kvlib.show.figures import INK, MUTED, Picture, figure, show
+from kvlib.show.figures import INK, MUTED, Picture, canvas, figure, show
 from kvlib.show.memory import shown
 
 WIDTH, TOP, ROW = 360, 28, 36  # pixels: of the picture, down to the first tokens, from one token to the next
@@ -56,10 +56,7 @@ def genealogy(log: EventLog, num_tokens: int = 12) -> Picture:
     limit = max(1, int((width - 4) / 6.8))  # characters of 11.5-pixel type that fit
     height = TOP + ROW * len(rows)
     with figure(WIDTH, height) as fig:
-        fig.set_layout_engine("none")
-        ax = fig.add_axes((0, 0, 1, 1))
-        ax.set(xlim=(0, WIDTH), ylim=(height, 0))
-        ax.set_axis_off()
+        ax = canvas(fig, WIDTH, height)
         ax.text(WIDTH / 2, 10, "prompt", color=MUTED, ha="center", va="center")
         ends: dict[str | None, tuple[float, float]] = {None: (WIDTH / 2, 18)}
         for number, row in enumerate(rows):

@@ -11,9 +11,9 @@ from kvlib.show.figures import (
     MUTED,
     ON_COLOUR,
     Axes,
-    Figure,
     Picture,
     Rectangle,
+    canvas,
     figure,
     sequence_colour,
     sequence_letter,
@@ -41,7 +41,7 @@ def physical(board: Board) -> Picture:
         for index, (block, filled) in enumerate(table.entries())
     }
     with figure(WIDTH, round(rows * height)) as fig:
-        ax = _canvas(fig, WIDTH, rows * height)
+        ax = canvas(fig, WIDTH, rows * height)
         for block in range(1, num_blocks + 1):
             row, column = divmod(block - 1, columns)
             x, y = column * width, row * height
@@ -74,7 +74,7 @@ def logical(board: Board, seq: str) -> Picture:
     letter, colour = _letter(board, seq), _colour(board, seq)
     height = (len(table.blocks) + 1) * ROW - 6
     with figure(WIDTH, height) as fig:
-        ax = _canvas(fig, WIDTH, height)
+        ax = canvas(fig, WIDTH, height)
         ax.text(0, 12, "logical", color=MUTED, fontsize=11, va="center")
         ax.text(WIDTH, 12, "physical, filled", color=MUTED, fontsize=11, va="center", ha="right")
         for index, (block, filled) in enumerate(table.entries()):
@@ -101,7 +101,7 @@ def owners(board: Board) -> Picture:
     height = (len(in_use) + 1) * ROW - 6
     said = []
     with figure(WIDTH, height) as fig:
-        ax = _canvas(fig, WIDTH, height)
+        ax = canvas(fig, WIDTH, height)
         ax.text(0, 12, "block", color=MUTED, fontsize=11, va="center")
         ax.text(WIDTH, 12, "owners, count", color=MUTED, fontsize=11, va="center", ha="right")
         for place, block in enumerate(in_use, 1):
@@ -139,14 +139,6 @@ def _sizes(board: Board) -> tuple[int, int]:
             "say which memory it is of with log.open(num_blocks, block_size), each 1 or more"
         )
     return num_blocks, size
-
-
-def _canvas(fig: Figure, width: float, height: float) -> Axes:
-    fig.set_layout_engine("none")
-    ax = fig.add_axes((0, 0, 1, 1))
-    ax.set(xlim=(0, width), ylim=(height, 0))
-    ax.set_axis_off()
-    return ax
 
 
 def _letter(board: Board, seq: str) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kvlib.errors import BadInput
-from kvlib.show.figures import GRID, INK, MUTED, PAPER, Axes, Picture, Rectangle, figure, show
+from kvlib.show.figures import GRID, INK, MUTED, PAPER, Axes, Picture, Rectangle, canvas, figure, show
 
 LOOKS: dict[str, dict[str, Any]] = {
     "stored": {"facecolor": INK, "edgecolor": INK},
@@ -46,10 +46,7 @@ def bars(
     top = max(y for _, y in places) + 24
     height = top + ROW * len(drawn)
     with figure(WIDTH, height) as fig:
-        fig.set_layout_engine("none")
-        ax = fig.add_axes((0, 0, 1, 1))
-        ax.set(xlim=(-1, WIDTH + 1), ylim=(height, 0))
-        ax.set_axis_off()
+        ax = canvas(fig, WIDTH, height, margin=1)
         ax.text(0, 11, title, color=MUTED, va="center")
         for kind, (x, y) in zip(legend, places, strict=True):
             box(ax, x, y, 14, 12, kind)

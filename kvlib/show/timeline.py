@@ -17,6 +17,7 @@ from kvlib.show.figures import (
     Axes,
     Picture,
     Rectangle,
+    canvas,
     figure,
     sequence_letter,
     show,
@@ -70,10 +71,7 @@ def timeline(log: EventLog) -> Picture:
     foot = TOP + ROW * len(rows) + 26
     height = foot + IN_USE + 38
     with figure(WIDTH, height) as fig:
-        fig.set_layout_engine("none")
-        ax = fig.add_axes((0, 0, 1, 1))
-        ax.set(xlim=(0, WIDTH), ylim=(height, 0))
-        ax.set_axis_off()
+        ax = canvas(fig, WIDTH, height)
         _legend(ax, [phase for phase in PHASES if any(phase in row for row in rows.values())])
         cell = (WIDTH - LEFT - 1) / log.step
         for place, (seq, row) in enumerate(rows.items()):
