@@ -27,6 +27,7 @@ models
 engine
 bench show
 doctor
+grading
 cli
 __main__
 __init__

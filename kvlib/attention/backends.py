@@ -1,8 +1,6 @@
 """One call, `attend`, and the table of backends that answer it; all keep the same contract."""
 
-import math
 from collections.abc import Callable
-from numbers import Real
 
 import torch
 from torch import Tensor
@@ -14,12 +12,43 @@ from kvlib.attention.native import native
 from kvlib.attention.paged import paged
 from kvlib.attention.quantised import Scale, read_scale
 from kvlib.attention.reference import dense
-from kvlib.errors import BadConfig, BadInput
+from kvlib.attention.scoring import Scoring, check_scoring
+from kvlib.errors import BadConfig, BadInput, MissingPackage
 from kvlib.native import library, why_not
 
-Backend = Callable[[Tensor, Tensor, Tensor, Batch, float], Tensor]
+Backend = Callable[[Tensor, Tensor, Tensor, Batch, Scoring], Tensor]
 
-BACKENDS: dict[str, Backend] = {"dense": dense, "gather": gather, "paged": paged, "native": native}
+
+def folded(backend: Backend) -> Backend:
+    """`backend`, which sees only codes, for quantised caches: the scales are folded into query and output.
+
+    A scale is one factor on all of a head's scores, or on all of its output: no stored number is multiplied.
+    """
+
+    def attention(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, scoring: Scoring) -> Tensor:
+        if scoring.k_scale is None or scoring.v_scale is None:
+            return backend(query, key_cache, value_cache, batch, scoring)
+        scaled = _per_head(query, scoring.k_scale)
+        output = backend(scaled, key_cache, value_cache, batch, scoring._replace(k_scale=None, v_scale=None))
+        return _per_head(output, scoring.v_scale).to(query.dtype)
+
+    return attention
+
+
+def triton(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, scoring: Scoring) -> Tensor:
+    """Attention by Triton kernels; see `kvlib.attention.triton`, which is imported here and not before."""
+    from kvlib.attention.triton.step import attend_step
+
+    return attend_step(query, key_cache, value_cache, batch, scoring)
+
+
+BACKENDS: dict[str, Backend] = {
+    "dense": folded(dense),
+    "gather": folded(gather),
+    "paged": folded(paged),
+    "native": folded(native),
+    "triton": triton,
+}
 
 
 def attend(
@@ -31,6 +60,8 @@ def attend(
     context_lens: Tensor,
     query_start_loc: Tensor,
     scale: float,
+    window: int | None = None,
+    softcap: float | None = None,
     backend: str = "gather",
     k_scale: Scale = None,
     v_scale: Scale = None,
@@ -48,7 +79,10 @@ def attend(
     query_start_loc [num_seqs + 1]: sequence s owns rows query_start_loc[s] to query_start_loc[s + 1] of query, and
         its row i stands at position context_len - query_len + i.
     scale: the factor on query times key, above 0 and finite, head_size ** -0.5 in most models.
-    backend: "dense", "gather", "paged", or "native" for float32 on a CPU with a C compiler.
+    window, softcap: see `kvlib.attention.scoring.Scoring`; None for neither, which is all that "native" knows, and
+        "gather" has no soft cap.
+    backend: "dense", "gather", "paged"; "native" for float32 on a CPU with a C compiler; "triton" for float16, bfloat16
+        and float32 on an NVIDIA GPU or in Triton's interpreter.
     k_scale, v_scale: float32 [num_kv_heads], or one number for all heads, above 0; for quantised caches, and only for
         them. The keys are key_cache times the k_scale of their KV head, the values value_cache times its v_scale.
 
@@ -61,7 +95,16 @@ def attend(
     check_caches(key_cache, value_cache)
     batch = Batch(block_tables, context_lens, query_start_loc, block_size=key_cache.shape[1])
     return attend_batch(
-        query, key_cache, value_cache, batch, scale=scale, backend=backend, k_scale=k_scale, v_scale=v_scale
+        query,
+        key_cache,
+        value_cache,
+        batch,
+        scale=scale,
+        window=window,
+        softcap=softcap,
+        backend=backend,
+        k_scale=k_scale,
+        v_scale=v_scale,
     )
 
 
@@ -72,6 +115,8 @@ def attend_batch(
     batch: Batch,
     *,
     scale: float,
+    window: int | None = None,
+    softcap: float | None = None,
     backend: str = "gather",
     k_scale: Scale = None,
     v_scale: Scale = None,
@@ -81,11 +126,7 @@ def attend_batch(
         raise BadInput(f"backend is {backend!r}; known backends: {', '.join(BACKENDS)}")
     if not isinstance(batch, Batch):
         raise BadInput(f"batch is of type {type(batch).__name__}; give a Batch")
-    if not isinstance(scale, Real) or isinstance(scale, bool) or not 0 < scale < math.inf:
-        raise BadInput(
-            f"scale is {scale!r}, of type {type(scale).__name__}; give a finite number above 0, such as "
-            "head_size ** -0.5"
-        )
+    check_scoring(Scoring(scale, window, softcap))
     check_tensors(query=query)
     check_caches(key_cache, value_cache)
     num_blocks, block_size, num_kv_heads, head_size = key_cache.shape
@@ -112,12 +153,8 @@ def attend_batch(
             f"block_tables names block {batch.highest_block} inside a context; expected at most "
             f"{num_blocks - 1}, as key_cache has {num_blocks} blocks"
         )
-    if key_scale is None or value_scale is None:
-        return BACKENDS[backend](query, key_cache, value_cache, batch, float(scale))
-    # A scale is one factor on all of a head's scores, or on all of its output: no stored number is multiplied.
-    scaled = _per_head(query, key_scale)
-    output = BACKENDS[backend](scaled, key_cache, value_cache, batch, float(scale))
-    return _per_head(output, value_scale).to(query.dtype)
+    scoring = Scoring(float(scale), window, softcap, key_scale, value_scale)
+    return BACKENDS[backend](query, key_cache, value_cache, batch, scoring)
 
 
 def check_backend(backend: str, dtype: torch.dtype) -> None:
@@ -126,6 +163,11 @@ def check_backend(backend: str, dtype: torch.dtype) -> None:
         raise BadConfig(f"attention backend 'native' reads caches of torch.float32, not {dtype}; take 'gather'")
     if backend == "native" and library() is None:
         raise BadConfig(f"attention backend 'native' cannot be had: {why_not()}; or take 'gather'")
+    if backend == "triton":
+        try:
+            import kvlib.attention.triton  # noqa: F401
+        except MissingPackage as error:
+            raise BadConfig(f"attention backend 'triton' cannot be had: {error}") from error
 
 
 def best_backend(dtype: torch.dtype) -> str:

@@ -37,6 +37,7 @@ class Batch:
     or int64 tensors as `kvlib.attention.attend` describes them; block_size is in tokens. The tensors are kept,
     not copied: do not write to them while the batch is in use.
 
+    tables: the three tensors, by name.
     sequences: those that have query rows and a context. The rows of all others see nothing and stay zero.
     num_tokens: query rows of the batch. highest_block: the largest physical block in use, 0 if none.
 
@@ -53,6 +54,11 @@ class Batch:
         widths = [-(-context_len // block_size) for context_len in contexts]
         _check_lengths(contexts, starts)
         _check_widths(contexts, widths, block_tables.shape[1], block_size)
+        self.tables = {
+            "block_tables": block_tables,
+            "context_lens": context_lens,
+            "query_start_loc": query_start_loc,
+        }
         self.num_tokens = starts[-1]
         self.highest_block = _highest_block(block_tables, widths)
         self.sequences = [

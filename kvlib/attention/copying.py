@@ -17,9 +17,14 @@ def copy_blocks(caches: Sequence[LayerCache], copies: Pairs) -> None:
     A later pair sees what an earlier one wrote. Raises BadInput, and copies nothing, when a block is outside
     a cache or is the null block.
     """
+    check_copies(caches, copies)
+    _copy(caches, caches, copies)
+
+
+def check_copies(caches: Sequence[LayerCache], copies: Pairs) -> None:
+    """Raises BadInput unless each pair is a source and a target in these caches, neither the null block."""
     _check_caches("caches", caches)
     _check_pairs("copies", copies, num_sources=_num_blocks(caches), num_targets=_num_blocks(caches))
-    _copy(caches, caches, copies)
 
 
 def swap_blocks(source_caches: Sequence[LayerCache], target_caches: Sequence[LayerCache], swaps: Pairs) -> None:

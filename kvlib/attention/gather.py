@@ -11,6 +11,8 @@ from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from kvlib.attention.batch import Batch, Sequence
+from kvlib.attention.scoring import Scoring
+from kvlib.errors import BadInput
 
 # Measured on two cores of an AVX2 server, 9 query and 3 KV heads of size 64: larger groups leave the
 # processor's cache, smaller ones pay more calls, and a more uneven group pays for padding.
@@ -22,8 +24,8 @@ class DecodeGroup(NamedTuple):
     """Decode rows whose contexts are padded to one length, a whole number of blocks.
 
     rows [num_rows]: their rows of query and output. blocks [num_rows * max_blocks]: their block tables, the
-    null block as padding. unseen: the gathered slots outside any context. visible [num_rows, 1, 1, length],
-    or None when every slot is.
+    null block as padding. unseen: the gathered slots outside any context. visible [num_rows, 1, 1, length]: the slots
+    inside context and window, or None when every slot is.
     """
 
     rows: Tensor
@@ -32,18 +34,20 @@ class DecodeGroup(NamedTuple):
     visible: Tensor | None
 
 
-def gather(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, scale: float) -> Tensor:
+def gather(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, scoring: Scoring) -> Tensor:
     """Attention by torch's scaled_dot_product_attention on gathered blocks.
 
     Shapes and dtypes as in `kvlib.attention.attend`. The copies take at most MAX_GROUP_TOKENS tokens or the
-    longest context at a time, whichever is more.
+    longest context at a time, whichever is more. Raises BadInput for a soft cap, which torch's attention has not.
     """
+    if scoring.softcap is not None:
+        raise BadInput(f"softcap is {scoring.softcap}; backend 'gather' has none: take 'dense', 'paged' or 'triton'")
     output = query.new_zeros(query.shape)  # [num_tokens, num_heads, head_size]
-    for group in decode_groups(batch):
-        output[group.rows] = _decode(query[group.rows], key_cache, value_cache, group, scale)
+    for group in decode_groups(batch, scoring.window):
+        output[group.rows] = _decode(query[group.rows], key_cache, value_cache, group, scoring.scale)
     for sequence in batch.sequences:
         if sequence.num_queries > 1:
-            output[sequence.rows] = _prefill(query, key_cache, value_cache, sequence, scale)
+            output[sequence.rows] = _prefill(query, key_cache, value_cache, sequence, scoring)
     return output
 
 
@@ -64,21 +68,24 @@ def _decode(query: Tensor, key_cache: Tensor, value_cache: Tensor, group: Decode
     ).flatten(1, 2)  # [num_rows, num_heads, head_size]
 
 
-def _prefill(query: Tensor, key_cache: Tensor, value_cache: Tensor, sequence: Sequence, scale: float) -> Tensor:
+def _prefill(query: Tensor, key_cache: Tensor, value_cache: Tensor, sequence: Sequence, scoring: Scoring) -> Tensor:
     rows, context_len, blocks = sequence
     key = _gathered(key_cache, blocks, query.dtype)[:context_len]  # [context_len, num_kv_heads, head_size]
     value = _gathered(value_cache, blocks, query.dtype)[:context_len]
     visible = None  # a whole prompt: torch draws the triangle itself and skips its empty half
-    if sequence.num_queries < context_len:
+    if sequence.num_queries < context_len or scoring.window is not None:
+        computed = context_len - sequence.num_queries  # positions before the first query row
         visible = torch.ones(sequence.num_queries, context_len, dtype=torch.bool, device=query.device)
-        visible = visible.tril(context_len - sequence.num_queries)  # [num_queries, context_len]
+        visible = visible.tril(computed)  # [num_queries, context_len]
+        if scoring.window is not None:
+            visible = visible.triu(computed - scoring.window + 1)
     return scaled_dot_product_attention(
         query[rows].transpose(0, 1)[None],  # [1, num_heads, num_queries, head_size]
         key.transpose(0, 1)[None],  # [1, num_kv_heads, context_len, head_size]
         value.transpose(0, 1)[None],  # [1, num_kv_heads, context_len, head_size]
         attn_mask=visible,
         is_causal=visible is None,
-        scale=scale,
+        scale=scoring.scale,
         enable_gqa=True,
     )[0].transpose(0, 1)  # [num_queries, num_heads, head_size]
 
@@ -88,7 +95,7 @@ def _gathered(cache: Tensor, blocks: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 @lru_cache(maxsize=1)  # planned once a step: all layers hand in the same batch
-def decode_groups(batch: Batch) -> list[DecodeGroup]:
+def decode_groups(batch: Batch, window: int | None = None) -> list[DecodeGroup]:
     """The sequences of the batch that have one query row, longest context first, cut into groups."""
     decodes = [sequence for sequence in batch.sequences if sequence.num_queries == 1]
     groups: list[list[Sequence]] = []
@@ -102,19 +109,21 @@ def decode_groups(batch: Batch) -> list[DecodeGroup]:
             groups[-1].append(sequence)
         else:
             groups.append([sequence])
-    return [_padded(group, batch.block_size) for group in groups]
+    return [_padded(group, batch.block_size, window) for group in groups]
 
 
-def _padded(group: list[Sequence], block_size: int) -> DecodeGroup:
+def _padded(group: list[Sequence], block_size: int, window: int | None) -> DecodeGroup:
     device = group[0].blocks.device
     tables = torch.nn.utils.rnn.pad_sequence([sequence.blocks for sequence in group], batch_first=True)
     slots = torch.arange(tables.shape[1] * block_size, device=device)  # [length]
     context_lens = torch.tensor([sequence.context_len for sequence in group], device=device)  # [num_rows]
     visible = slots < context_lens[:, None]  # [num_rows, length]
     unseen = (~visible).flatten().nonzero().flatten()
+    if window is not None:
+        visible &= slots >= context_lens[:, None] - window
     return DecodeGroup(
         rows=torch.tensor([sequence.rows.start for sequence in group], device=device),
         blocks=tables.flatten(),
         unseen=unseen,
-        visible=visible[:, None, None] if len(unseen) else None,
+        visible=None if visible.all() else visible[:, None, None],
     )

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from kvlib import native as kernels
 from kvlib.attention.batch import Batch
+from kvlib.attention.scoring import Scoring
 from kvlib.errors import BadInput
 from kvlib.native.kernels import Paged, constant
 
@@ -30,16 +31,19 @@ class Rows(NamedTuple):
     lens: Tensor
 
 
-def native(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, scale: float) -> Tensor:
+def native(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, scoring: Scoring) -> Tensor:
     """Attention by kernels.c, on as many threads as torch has.
 
-    Shapes as in `kvlib.attention.attend`, float32 on the CPU only: raises BadInput otherwise, and where the kernels
-    cannot be had. A cache whose head size is no multiple of the vector length, or whose keys and values do not lie
-    alike with each head in a row, is copied first.
+    Shapes as in `kvlib.attention.attend`, float32 on the CPU only, without window and soft cap: raises BadInput
+    otherwise, and where the kernels cannot be had. A cache whose head size is no multiple of the vector length, or
+    whose keys and values do not lie alike with each head in a row, is copied first.
     """
     library = kernels.library()
     if library is None:
         raise BadInput(f"backend is 'native', which cannot be had: {kernels.why_not()}; or take 'gather'")
+    for name, given in (("window", scoring.window), ("softcap", scoring.softcap)):
+        if given is not None:
+            raise BadInput(f"{name} is {given}; backend 'native' has none: take 'dense' or 'paged'")
     for name, tensor in (("query", query), ("key_cache", key_cache), ("value_cache", value_cache)):
         if tensor.dtype != torch.float32 or tensor.device.type != "cpu":
             raise BadInput(
@@ -58,7 +62,7 @@ def native(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, 
     addresses = (tensor.data_ptr() for tensor in (key_cache, value_cache, *query_rows(batch)))
     steps = key_cache.stride()[:3]
     group = num_heads // num_kv_heads
-    paged = Paged(*addresses, *steps, batch.block_size, num_kv_heads, group, padded_size, scale)
+    paged = Paged(*addresses, *steps, batch.block_size, num_kv_heads, group, padded_size, scoring.scale)
     threads = torch.get_num_threads()
     library.attend(output.data_ptr(), query.data_ptr(), ctypes.byref(paged), num_tokens, threads)
     return output[..., :head_size]

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from kvlib.attention.batch import Batch
+from kvlib.attention.scoring import Scoring
 
 
-def dense(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, scale: float) -> Tensor:
+def dense(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, scoring: Scoring) -> Tensor:
     """Attention of every new token over its own sequence, the reference for all other backends.
 
     Shapes as in `kvlib.attention.attend`. Half precisions are computed in float32, float32 and float64 in
@@ -20,11 +21,11 @@ def dense(query: Tensor, key_cache: Tensor, value_cache: Tensor, batch: Batch, s
     for rows, context_len, blocks in batch.sequences:
         key = key_cache[blocks].flatten(0, 1)[:context_len]  # [context_len, num_kv_heads, head_size]
         value = value_cache[blocks].flatten(0, 1)[:context_len]  # [context_len, num_kv_heads, head_size]
-        output[rows] = causal_attention(query[rows], key, value, scale)
+        output[rows] = causal_attention(query[rows], key, value, scoring)
     return output
 
 
-def causal_attention(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
+def causal_attention(query: Tensor, key: Tensor, value: Tensor, scoring: Scoring) -> Tensor:
     """The last query rows of one sequence over all of it.
 
     query, output [num_queries, num_heads, head_size]; key, value [context_len, num_kv_heads, head_size].
@@ -35,9 +36,13 @@ def causal_attention(query: Tensor, key: Tensor, value: Tensor, scale: float) ->
     kv_head = torch.arange(num_heads, device=query.device) // (num_heads // num_kv_heads)  # [num_heads]
     query, key, value = query.to(dtype), key.to(dtype)[:, kv_head], value.to(dtype)[:, kv_head]
 
-    score = scale * torch.einsum("qhd,chd->hqc", query, key)  # [num_heads, num_queries, context_len]
+    score = scoring.scale * torch.einsum("qhd,chd->hqc", query, key)  # [num_heads, num_queries, context_len]
+    if scoring.softcap is not None:
+        score = scoring.softcap * torch.tanh(score / scoring.softcap)
     position = torch.arange(context_len, device=query.device)  # [context_len]
     visible = position <= position[-num_queries:, None]  # [num_queries, context_len]
+    if scoring.window is not None:
+        visible &= position > position[-num_queries:, None] - scoring.window
     score = score.masked_fill(~visible, float("-inf"))  # [num_heads, num_queries, context_len]
     weight = torch.exp(score - score.amax(-1, keepdim=True))  # [num_heads, num_queries, context_len]
     weight = weight / weight.sum(-1, keepdim=True)  # [num_heads, num_queries, context_len]

@@ -27,26 +27,12 @@ def write(
     rounded. Raises BadInput, and writes nothing, when shapes, dtypes or scales do not fit, a slot is outside the cache,
     or a number is none that the cache can store.
     """
-    check_tensors(key=key, value=value, slot_mapping=slot_mapping)
-    check_caches(key_cache, value_cache)
-    if slot_mapping.dtype != torch.int64 or slot_mapping.dim() != 1:
-        raise BadInput(
-            f"slot_mapping has shape {list(slot_mapping.shape)} and dtype {slot_mapping.dtype}; "
-            "expected [num_tokens] and torch.int64"
-        )
-    num_blocks, block_size, num_kv_heads, head_size = key_cache.shape
-    expected = [len(slot_mapping), num_kv_heads, head_size]
-    for name, tensor in (("key", key), ("value", value)):
-        if list(tensor.shape) != expected:
-            raise BadInput(
-                f"{name} has shape {list(tensor.shape)}; expected {expected}: a row for each slot in slot_mapping, "
-                "and the heads of key_cache"
-            )
-        check_dtype(name, tensor, key_cache)
+    check_new(key, value, key_cache, value_cache, slot_mapping)
     key_scale = read_scale("k_scale", k_scale, key_cache)
     value_scale = read_scale("v_scale", v_scale, value_cache)
     if len(slot_mapping) == 0:
         return
+    num_blocks, block_size = key_cache.shape[:2]
     lowest, highest = (int(slot) for slot in slot_mapping.aminmax())
     if lowest < 0 or highest >= num_blocks * block_size:
         raise BadInput(
@@ -59,3 +45,23 @@ def write(
     block, offset = slot_mapping // block_size, slot_mapping % block_size  # [num_tokens] each
     key_cache[block, offset] = key
     value_cache[block, offset] = value
+
+
+def check_new(key: Tensor, value: Tensor, key_cache: Tensor, value_cache: Tensor, slot_mapping: Tensor) -> None:
+    """Raises BadInput unless shapes and dtypes are those that `write` describes; the slots are not looked at."""
+    check_tensors(key=key, value=value, slot_mapping=slot_mapping)
+    check_caches(key_cache, value_cache)
+    if slot_mapping.dtype != torch.int64 or slot_mapping.dim() != 1:
+        raise BadInput(
+            f"slot_mapping has shape {list(slot_mapping.shape)} and dtype {slot_mapping.dtype}; "
+            "expected [num_tokens] and torch.int64"
+        )
+    num_kv_heads, head_size = key_cache.shape[2:]
+    expected = [len(slot_mapping), num_kv_heads, head_size]
+    for name, tensor in (("key", key), ("value", value)):
+        if list(tensor.shape) != expected:
+            raise BadInput(
+                f"{name} has shape {list(tensor.shape)}; expected {expected}: a row for each slot in slot_mapping, "
+                "and the heads of key_cache"
+            )
+        check_dtype(name, tensor, key_cache)

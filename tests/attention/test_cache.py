@@ -3,9 +3,11 @@ import torch
 from torch import Tensor
 
 from kvlib.attention import attend, new_cache, write
+from kvlib.bench.kernels.grid import LAYOUTS
+from kvlib.bench.kernels.problems import Case, empty_cache
 from kvlib.errors import BadConfig, BadInput
 
-from .cases import LAYOUTS, QUANTISED_BACKENDS, Case, empty_cache
+from .cases import QUANTISED_BACKENDS
 
 
 def numbered(num_tokens: int) -> tuple[Tensor, Tensor]:

@@ -91,7 +91,7 @@ WRONG = {
         {"block_tables": torch.tensor([[1, 0], [3, 0]])},
         r"block_tables\[0, 1\] is 0.* null block",
     ),
-    "an unknown backend": ({"backend": "triton"}, "backend is 'triton'; known backends: dense, gather, paged"),
+    "an unknown backend": ({"backend": "tritium"}, "backend is 'tritium'; known backends: dense, gather, paged"),
     "a list of backends": ({"backend": ["dense"]}, r"backend is \['dense'\]; known backends: dense, gather, paged"),
 }
 

@@ -5,8 +5,10 @@ import torch
 
 from kvlib.attention import Batch, attend, attend_batch
 from kvlib.attention.gather import decode_groups
+from kvlib.bench.kernels.grid import LAYOUTS, batches
+from kvlib.bench.kernels.problems import BOUNDS, Case, build, error
 
-from .cases import BACKENDS_HERE, BOUNDS, LAYOUTS, Case, batches, build, error
+from .cases import BACKENDS_HERE
 
 each_backend = pytest.mark.parametrize("backend", BACKENDS_HERE)
 

@@ -12,11 +12,12 @@ from torch import Tensor
 
 from kvlib.attention import attend, new_cache, write
 from kvlib.attention import native as native_attention
+from kvlib.bench.kernels.problems import BOUNDS, Case, build, error
 from kvlib.errors import BadInput
 from kvlib.native import build as native_build
 from kvlib.native.kernels import declare
 
-from .cases import BOUNDS, GRID, Case, build, error
+from .cases import GRID
 
 CONTEXT = 61
 

@@ -6,9 +6,8 @@ import torch
 from kvlib import native
 from kvlib.attention import attend
 from kvlib.attention.backends import best_backend
+from kvlib.bench.kernels.problems import Case, build
 from kvlib.errors import BadInput
-
-from .cases import Case, build
 
 
 def test_without_the_kernels_it_is_refused_and_gather_is_the_best(monkeypatch: pytest.MonkeyPatch):

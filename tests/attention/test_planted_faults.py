@@ -6,8 +6,10 @@ from types import ModuleType
 import pytest
 
 from kvlib.attention import backends, batch, gather, paged, reference
+from kvlib.attention.scoring import Scoring
+from kvlib.bench.kernels.problems import BOUNDS, build, error
 
-from .cases import BOUNDS, GRID, QUANTISED_BACKENDS, QUANTISED_GRID, build, error
+from .cases import GRID, QUANTISED_BACKENDS, QUANTISED_GRID
 
 MODULES = {"dense": reference, "paged": paged, "gather": gather, "batch": batch}
 
@@ -16,7 +18,7 @@ FAULTS = {
     "dense: later positions visible": ("dense", "masked_fill(~visible", "masked_fill(~visible & False"),
     "dense: wrong KV head": ("dense", ") // (num_heads // num_kv_heads)", ") % num_kv_heads"),
     "dense: last block read to its end": ("dense", "[:context_len]", ""),
-    "dense: scale left out": ("dense", "scale * ", ""),
+    "dense: scale left out": ("dense", "scoring.scale * ", ""),
     "dense: weights not divided by their sum": ("dense", "weight / weight.sum(-1, keepdim=True)", "weight"),
     "dense: computed in the query's own half precision": (
         "dense",
@@ -49,8 +51,12 @@ FAULTS = {
     "gather: last value block read to its end": ("gather", "value.index_fill_(0, group.unseen, 0)", "pass"),
     "gather: padding not masked": ("gather", "attn_mask=group.visible", "attn_mask=None"),
     "gather: decode mask off by one": ("gather", "slots < context_lens", "slots <= context_lens"),
-    "gather: a chunk taken for a whole prompt": ("gather", "if sequence.num_queries < context_len:", "if False:"),
-    "gather: chunk mask off by one": ("gather", "tril(context_len", "tril(1 + context_len"),
+    "gather: a chunk taken for a whole prompt": (
+        "gather",
+        "if sequence.num_queries < context_len or scoring.window is not None:",
+        "if False:",
+    ),
+    "gather: chunk mask off by one": ("gather", "tril(computed", "tril(1 + computed"),
     "gather: wrong KV head": (
         "gather",
         "query.unflatten(1, (num_kv_heads, -1))",
@@ -74,17 +80,23 @@ FAULTS = {
 }
 
 QUANTISED_FAULTS = {
-    "k_scale ignored": ("_per_head(query, key_scale)", "query.to(torch.promote_types(query.dtype, torch.float32))"),
-    "v_scale ignored": ("_per_head(output, value_scale)", "output"),
-    "k_scale and v_scale swapped": ("scaled = _per", "key_scale, value_scale = value_scale, key_scale; scaled = _per"),
-    "k_scale taken for v_scale too": ("_per_head(output, value_scale)", "_per_head(output, key_scale)"),
-    "one k_scale for all heads": ("_per_head(query, key_scale)", "query * key_scale.max()[None]"),
-    "one v_scale for all heads": ("_per_head(output, value_scale)", "output * value_scale[0]"),
+    "k_scale ignored": (
+        "_per_head(query, scoring.k_scale)",
+        "query.to(torch.promote_types(query.dtype, torch.float32))",
+    ),
+    "v_scale ignored": ("_per_head(output, scoring.v_scale)", "output"),
+    "k_scale and v_scale swapped": (
+        "scaled = _per",
+        "scoring = scoring._replace(k_scale=scoring.v_scale, v_scale=scoring.k_scale); scaled = _per",
+    ),
+    "k_scale taken for v_scale too": ("_per_head(output, scoring.v_scale)", "_per_head(output, scoring.k_scale)"),
+    "one k_scale for all heads": ("_per_head(query, scoring.k_scale)", "query * scoring.k_scale.max()[None]"),
+    "one v_scale for all heads": ("_per_head(output, scoring.v_scale)", "output * scoring.v_scale[0]"),
     "scales of the wrong heads": (
         "x.unflatten(1, (len(scale), -1)) * scale[:, None, None]",
         "x.unflatten(1, (-1, len(scale))) * scale[:, None]",
     ),
-    "divided by k_scale": ("_per_head(query, key_scale)", "_per_head(query, 1 / key_scale)"),
+    "divided by k_scale": ("_per_head(query, scoring.k_scale)", "_per_head(query, 1 / scoring.k_scale)"),
     "output in float32": (".to(query.dtype)", ""),
 }
 
@@ -101,7 +113,7 @@ def catches(case_name: str, backend: str, attention: ModuleType, batches: Module
     case, problem = GRID[case_name], build(GRID[case_name])
     try:
         tables = batches.Batch(*problem.tables.values(), block_size=case.block_size)
-        output = getattr(attention, backend)(*problem[:3], tables, problem.scale)
+        output = getattr(attention, backend)(*problem[:3], tables, Scoring(problem.scale))
     except (IndexError, RuntimeError, ValueError):
         return True
     return error(output, problem.expected) > BOUNDS[case.dtype]

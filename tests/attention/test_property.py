@@ -2,8 +2,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvlib.attention import attend
+from kvlib.bench.kernels.grid import INDEX_DTYPES, LAYOUTS, QUANTISED
+from kvlib.bench.kernels.problems import BOUNDS, Case, build, error
 
-from .cases import BOUNDS, INDEX_DTYPES, LAYOUTS, QUANTISED, Case, backends_for, build, error
+from .cases import backends_for
 
 
 @st.composite
@@ -23,6 +25,8 @@ CASES = st.builds(
     layout=st.sampled_from(LAYOUTS),
     index_dtype=st.sampled_from(INDEX_DTYPES),
     quantised=st.sampled_from([None, None, *QUANTISED]),
+    window=st.sampled_from([None, None, 1, 3, 17, 100]),
+    softcap=st.sampled_from([None, None, 0.5, 30.0]),
 )
 
 
@@ -31,5 +35,5 @@ CASES = st.builds(
 def test_any_batch_on_any_backend_is_dense_attention_within_the_bound_of_its_dtype(case: Case):
     problem = build.__wrapped__(case)
     for backend in backends_for(case):
-        output = attend(*problem[:3], **problem.tables, **problem.scales, scale=problem.scale, backend=backend)
+        output = attend(*problem[:3], **problem.options, backend=backend)
         assert error(output, problem.expected) <= BOUNDS[case.dtype], backend

@@ -9,9 +9,11 @@ from torch import Tensor
 
 from kvlib.attention import attend, new_cache, quantised, write
 from kvlib.attention.quantised import dequantise, quantise
+from kvlib.bench.kernels.grid import LAYOUTS, QUANTISED, batches
+from kvlib.bench.kernels.problems import Case, build, empty_cache
 from kvlib.errors import BadConfig, BadInput
 
-from .cases import LAYOUTS, QUANTISED, QUANTISED_BACKENDS, Case, batches, build, empty_cache
+from .cases import QUANTISED_BACKENDS
 from .test_planted_faults import edited
 
 each_dtype = pytest.mark.parametrize("dtype", QUANTISED, ids=["e4m3", "int8"])
