@@ -21,13 +21,13 @@ def write_kernel(
     DIMS: tl.constexpr,
 ):
     """One KV head of one token. A slot outside the cache is left out, so that no other memory is ever written."""
-    token, head = tl.program_id(0), tl.program_id(1)
+    token, head = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     slot = tl.load(slot_mapping + token).to(tl.int64)
     if (slot < 0) | (slot >= num_slots):
         return
     dim = tl.arange(0, DIMS)
     filled = dim < HEAD_SIZE
-    numbers = tl.load(source + tl.cast(token, tl.int64) * source_row + head * source_head + dim, mask=filled, other=0)
+    numbers = tl.load(source + token * source_row + head * source_head + dim, mask=filled, other=0)
     if scale is not None:
         # div_rn, because the plain division of a GPU is not the nearest number, and a tie would fall elsewhere.
         scaled = tl.div_rn(numbers.to(tl.float32), tl.load(scale + head))
@@ -76,7 +76,7 @@ def copy_kernel(
     DIMS: tl.constexpr,
 ):
     """One slot and one KV head of one block."""
-    copy, slot, head = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    copy, slot, head = tl.program_id(0), tl.program_id(1).to(tl.int64), tl.program_id(2).to(tl.int64)
     dim = tl.arange(0, DIMS)
     place = cache + slot * cache_slot + head * cache_head + dim
     source, target = tl.load(sources + copy).to(tl.int64), tl.load(targets + copy).to(tl.int64)

@@ -18,14 +18,14 @@ def combine_kernel(
     DIMS: tl.constexpr,
 ):
     """One query head of one sequence."""
-    head, sequence = tl.program_id(0), tl.program_id(1)
+    head, sequence = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     token = sequence
     if query_start_loc is not None:
-        token = tl.load(query_start_loc + sequence)
+        token = tl.load(query_start_loc + sequence).to(tl.int64)
         if tl.load(query_start_loc + sequence + 1) != token + 1:
             return
 
-    first_part = (tl.cast(sequence, tl.int64) * tl.num_programs(0) + head) * num_splits
+    first_part = (sequence * tl.num_programs(0) + head) * num_splits
     dim = tl.arange(0, DIMS)
     weighted = tl.zeros([DIMS], tl.float32)
     total, maximum = 0.0, float("-inf")
@@ -44,5 +44,5 @@ def combine_kernel(
         maximum = new_maximum
 
     combined = weighted / tl.where(total > 0, total, 1.0)
-    output += tl.cast(token, tl.int64) * output_row + head * output_head
+    output += token * output_row + head * output_head
     tl.store(output + dim, combined.to(output.dtype.element_ty), mask=dim < HEAD_SIZE)

@@ -49,10 +49,11 @@ def decode_kernel(
     DIMS: tl.constexpr,
 ):
     """Attention of one sequence's new token, one KV head, one split of the context."""
-    kv_head, sequence, split = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    kv_head, sequence = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)  # times a stride of any size
+    split = tl.program_id(2)
     token = sequence
     if query_start_loc is not None:
-        token = tl.load(query_start_loc + sequence)
+        token = tl.load(query_start_loc + sequence).to(tl.int64)
         if tl.load(query_start_loc + sequence + 1) != token + 1:
             return  # a prompt, or no token at all: not for this kernel
 
@@ -62,22 +63,23 @@ def decode_kernel(
     end = tl.minimum(end, begin + split_len)
 
     row, dim = tl.arange(0, ROWS), tl.arange(0, DIMS)
-    head = kv_head * GROUP + row
+    head = kv_head * GROUP  # the first of the group
     filled = (row < GROUP)[:, None] & (dim < HEAD_SIZE)[None, :]
-    query += tl.cast(token, tl.int64) * query_row
-    rows = tl.load(query + head[:, None] * query_head + dim[None, :], mask=filled, other=0)
+    query += token * query_row + head * query_head
+    rows = tl.load(query + row[:, None] * query_head + dim[None, :], mask=filled, other=0)
     if k_scale is not None:
         scale *= tl.load(k_scale + kv_head)
 
-    block_table = block_tables + tl.cast(sequence, tl.int64) * table_row
+    block_table = block_tables + sequence * table_row
+    key_cache += kv_head * key_head
+    value_cache += kv_head * value_head
     weighted = tl.zeros([ROWS, DIMS], tl.float32)
     total = tl.zeros([ROWS], tl.float32)
     maximum = tl.full([ROWS], float("-inf"), tl.float32)
     for first in range(begin, end, TOKENS):
         position = first + tl.arange(0, TOKENS)
         key, value = load_tile(
-            key_cache, value_cache, block_table, position, end, kv_head,
-            key_block, key_slot, key_head, value_block, value_slot, value_head,
+            key_cache, value_cache, block_table, position, end, key_block, key_slot, value_block, value_slot,
             dim, HEAD_SIZE, BLOCK_SIZE, rows.dtype,
         )  # fmt: skip
         visible = (position < end)[None, :]
@@ -87,9 +89,9 @@ def decode_kernel(
     if v_scale is not None:
         attended *= tl.load(v_scale + kv_head)
     if SPLIT:
-        num_heads = tl.num_programs(0) * GROUP
-        place = (tl.cast(sequence, tl.int64) * num_heads + head) * tl.num_programs(2) + split
-        tl.store(log_sums + place, log_sum(total, maximum), mask=row < GROUP)
+        num_heads, num_splits = tl.num_programs(0) * GROUP, tl.num_programs(2)
+        log_sums += (sequence * num_heads + head) * num_splits + split
+        tl.store(log_sums + row * num_splits, log_sum(total, maximum), mask=row < GROUP)
         token = sequence
-    output += tl.cast(token, tl.int64) * output_row + split * output_split
-    tl.store(output + head[:, None] * output_head + dim[None, :], attended.to(output.dtype.element_ty), mask=filled)
+    output += token * output_row + head * output_head + split * output_split
+    tl.store(output + row[:, None] * output_head + dim[None, :], attended.to(output.dtype.element_ty), mask=filled)

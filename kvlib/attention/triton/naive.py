@@ -36,7 +36,7 @@ def naive_kernel(
     DIMS: tl.constexpr,  # HEAD_SIZE, up to the next power of two
 ):
     """Attention of one sequence's new token, one query head."""
-    sequence, head = tl.program_id(0), tl.program_id(1)
+    sequence, head = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     kv_head = head // GROUP
     slot, dim = tl.arange(0, SLOTS), tl.arange(0, DIMS)
     context_len = tl.load(context_lens + sequence)
@@ -45,6 +45,7 @@ def naive_kernel(
     weighted = tl.zeros([DIMS], tl.float32)
     total, maximum = 0.0, float("-inf")
     for logical_block in range(tl.cdiv(context_len, BLOCK_SIZE)):
+        # int64, because a block times its stride passes 2^31 in a cache of a few GB.
         physical_block = tl.load(block_tables + sequence * table_row + logical_block).to(tl.int64)
         filled = (slot < BLOCK_SIZE) & (logical_block * BLOCK_SIZE + slot < context_len)
         mask = filled[:, None] & (dim < HEAD_SIZE)[None, :]

@@ -44,7 +44,8 @@ def prefill_kernel(
     DIMS: tl.constexpr,
 ):
     """Attention of a tile of one sequence's new tokens, one KV head."""
-    kv_head, sequence, tile = tl.program_id(0), tl.program_id(1), tl.program_id(2)
+    kv_head, sequence = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)  # times a stride of any size
+    tile = tl.program_id(2)
     first_token = tl.load(query_start_loc + sequence)
     num_queries = tl.load(query_start_loc + sequence + 1) - first_token
     tokens_in_tile: tl.constexpr = ROWS // GROUP
@@ -54,11 +55,11 @@ def prefill_kernel(
 
     row, dim = tl.arange(0, ROWS), tl.arange(0, DIMS)
     nth_query = first_query + row // GROUP
-    head = kv_head * GROUP + row % GROUP
+    head = row % GROUP  # within the group
     used = (row < tokens_in_tile * GROUP) & (nth_query < num_queries)
     filled = used[:, None] & (dim < HEAD_SIZE)[None, :]
     token = (first_token + nth_query).to(tl.int64)
-    query += token[:, None] * query_row + head[:, None] * query_head
+    query += kv_head * GROUP * query_head + token[:, None] * query_row + head[:, None] * query_head
     rows = tl.load(query + dim[None, :], mask=filled, other=0)
     if k_scale is not None:
         scale *= tl.load(k_scale + kv_head)
@@ -69,15 +70,16 @@ def prefill_kernel(
     last_query = tl.minimum(first_query + tokens_in_tile, num_queries) - 1
     begin, end = visible_range(context_len, computed + first_query, computed + last_query, WINDOW)
 
-    block_table = block_tables + tl.cast(sequence, tl.int64) * table_row
+    block_table = block_tables + sequence * table_row
+    key_cache += kv_head * key_head
+    value_cache += kv_head * value_head
     weighted = tl.zeros([ROWS, DIMS], tl.float32)
     total = tl.zeros([ROWS], tl.float32)
     maximum = tl.full([ROWS], float("-inf"), tl.float32)
     for first in range(begin, end, TOKENS):
         position = first + tl.arange(0, TOKENS)
         key, value = load_tile(
-            key_cache, value_cache, block_table, position, end, kv_head,
-            key_block, key_slot, key_head, value_block, value_slot, value_head,
+            key_cache, value_cache, block_table, position, end, key_block, key_slot, value_block, value_slot,
             dim, HEAD_SIZE, BLOCK_SIZE, rows.dtype,
         )  # fmt: skip
         visible = position[None, :] <= query_position[:, None]
@@ -88,5 +90,5 @@ def prefill_kernel(
     attended = mean(weighted, total)
     if v_scale is not None:
         attended *= tl.load(v_scale + kv_head)
-    output += token[:, None] * output_row + head[:, None] * output_head
+    output += kv_head * GROUP * output_head + token[:, None] * output_row + head[:, None] * output_head
     tl.store(output + dim[None, :], attended.to(output.dtype.element_ty), mask=filled)

@@ -19,18 +19,15 @@ def visible_range(context_len, first_query, last_query, WINDOW: tl.constexpr):
 
 @triton.jit
 def load_tile(
-    key_cache,
+    key_cache,  # of one KV head
     value_cache,
     block_table,
     position,  # [TOKENS]
     end,
-    kv_head,
     key_block,
     key_slot,
-    key_head,
     value_block,
     value_slot,
-    value_head,
     dim,  # [DIMS]
     HEAD_SIZE: tl.constexpr,
     BLOCK_SIZE: tl.constexpr,
@@ -44,8 +41,8 @@ def load_tile(
     # int64, because a block times its stride passes 2^31 in a cache of a few GB.
     block = tl.load(block_table + position // BLOCK_SIZE, mask=seen, other=0).to(tl.int64)
     slot = position % BLOCK_SIZE
-    key_row = block * key_block + slot * key_slot + kv_head * key_head
-    value_row = block * value_block + slot * value_slot + kv_head * value_head
+    key_row = block * key_block + slot * key_slot
+    value_row = block * value_block + slot * value_slot
     mask = seen[:, None] & (dim < HEAD_SIZE)[None, :]
     key = tl.load(key_cache + key_row[:, None] + dim[None, :], mask=mask, other=0.0)
     value = tl.load(value_cache + value_row[:, None] + dim[None, :], mask=mask, other=0.0)
@@ -79,7 +76,7 @@ def attend_tile(query, key, value, visible, scale, SOFTCAP: tl.constexpr, weight
     """
     score = tl.dot(query, tl.trans(key), input_precision="ieee") * scale
     if SOFTCAP > 0:
-        score = SOFTCAP * (1.0 - 2.0 / (tl.exp2(score * (2.0 * LOG2E / SOFTCAP)) + 1.0))  # SOFTCAP * tanh
+        score = SOFTCAP * tanh(score / SOFTCAP)
     score = tl.where(visible, score * LOG2E, float("-inf"))
 
     new_maximum = tl.maximum(maximum, tl.max(score, 1))
@@ -90,6 +87,14 @@ def attend_tile(query, key, value, visible, scale, SOFTCAP: tl.constexpr, weight
     total = total * rescale + tl.sum(weight, 1)
     weighted = weighted * rescale[:, None] + tl.dot(weight.to(value.dtype), value, input_precision="ieee")
     return weighted, total, new_maximum
+
+
+@triton.jit
+def tanh(x):
+    """By exp2, which runs everywhere; near zero by a series, since there 1 less nearly 1 would lose what counts."""
+    square = x * x
+    series = x * (1.0 + square * (-1.0 / 3.0 + square * (2.0 / 15.0 - square * (17.0 / 315.0))))
+    return tl.where(tl.abs(x) < 0.25, series, 1.0 - 2.0 / (tl.exp2(x * (2.0 * LOG2E)) + 1.0))
 
 
 @triton.jit

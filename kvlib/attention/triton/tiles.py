@@ -52,7 +52,7 @@ def prefill_tiles(
     rows, tokens = 16, 32
     if _multiplies_in_tiles(device, dtype):
         converts = cache_dtype.itemsize < dtype.itemsize
-        rows, tokens = 128 if head_size <= 128 and not converts else 64, 64
+        rows, tokens = 64 if head_size > 128 or converts else 128, 32 if head_size > 128 else 64
     rows = max(rows, triton.next_power_of_2(group_size))
     return _fitting(Tiles(rows, tokens, 8, 2), device, head_size, group_size, dtype, cache_dtype)
 
