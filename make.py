@@ -1,5 +1,7 @@
 """Sets up the book's environment and uses it: `python3 make.py book`, `python3 make.py test [pytest arguments]`.
 
+`python3 make.py labs` makes the notebooks in labs/ from their texts.
+
 Standard library only. Everything goes into .venv, which belongs to this file. The code keeps to what Python 3.6
 can read, so that an old Python can still say which one to install.
 """
@@ -269,14 +271,20 @@ def test(*arguments):
     return len(failed)
 
 
+def write_labs():
+    """Makes each lab's notebook from its text; returns 0 if all of them could be made."""
+    return run(PYTHON, "-m", "kvlib.grading.notebooks", "labs")
+
+
 def main(command="", *arguments):
-    if command not in ("book", "test") or (command == "book" and arguments):
+    if command not in ("book", "test", "labs") or (command != "test" and arguments):
         sys.exit(__doc__)
     python, start = find_python(), time.monotonic()
     if python != [sys.executable]:
         return subprocess.call([*python, __file__, command, *arguments])
     install()
-    code = test(*arguments) if command == "test" else build()
+    commands = {"book": build, "test": test, "labs": write_labs}
+    code = commands[command](*arguments)
     say("Took {:.0f} min {:.0f} s.".format(*divmod(time.monotonic() - start, 60)))
     if command == "book" and os.environ.get("SERVE") != "0":
         serve()

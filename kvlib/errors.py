@@ -24,6 +24,14 @@ class BadEvents(KvlibError):
     """An event log has an unknown version, is cut short, or breaks an invariant of the memory it describes."""
 
 
+class BadLab(KvlibError):
+    """The text of a lab cannot be made into a notebook that does what it says."""
+
+
+class OutsideMemory(KvlibError):
+    """A kernel that is being watched reads or writes where none of its arguments is."""
+
+
 class OutOfBlocks(KvlibError):
     """The pool has too few free blocks now; the call changed nothing and may succeed later."""
 

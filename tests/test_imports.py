@@ -28,6 +28,8 @@ engine
 bench show
 doctor
 grading
+cli_output
+cli_bench
 cli
 __main__
 __init__

@@ -341,7 +341,7 @@ def test_who_is_not_root_is_not_asked_for_a_password(make, browsers, monkeypatch
     assert len(browsers[1]) == 1
 
 
-@pytest.mark.parametrize("arguments", [[], ["books"], ["book", "-k", "sizing"]])
+@pytest.mark.parametrize("arguments", [[], ["books"], ["book", "-k", "sizing"], ["labs", "08"]])
 def test_an_unknown_command_gets_the_usage(make, arguments):
     with pytest.raises(SystemExit, match=r"python3 make\.py book"):
         make.main(*arguments)

@@ -1,0 +1,136 @@
+"""The checks of the lab *Write the kernel*: what the kernel of each step has to do."""
+
+import math
+from collections.abc import Callable
+from itertools import product
+from typing import NamedTuple
+
+import torch
+
+from kvlib.bench.kernels.problems import BOUNDS, Case, error
+from kvlib.errors import BadInput
+from kvlib.grading.reasons import combine_reason
+from kvlib.grading.trials import Answer, Trial, Wrong, attend, run
+
+
+class Verdict(NamedTuple):
+    """What a check found; `str` of it is one line."""
+
+    exercise: str
+    is_right: bool
+    words: str
+
+    def __str__(self) -> str:
+        return f"{self.exercise}: {'right' if self.is_right else 'wrong'}. {self.words}"
+
+
+class Work(NamedTuple):
+    """What kernels did for one problem: programs; the turns of the longest; how often a key was read, on average."""
+
+    num_programs: int
+    turns: int
+    reads: float
+
+    def __str__(self) -> str:
+        return f"{self.num_programs:3} programs, {self.turns:2} turns at most, each key read {self.reads:.1f} times"
+
+
+def check(exercise: str, answer: Answer) -> Verdict:
+    """Whether `answer`, a function that launches the kernel of an exercise, does what the exercise asks.
+
+    The same verdict each time. An answer that raises is wrong; only an exercise that is not known raises BadInput.
+    """
+    if exercise not in CHECKS:
+        raise BadInput(f"exercise is {exercise!r}; known are {', '.join(CHECKS)}")
+    body, words = CHECKS[exercise]
+    try:
+        body(answer)
+    except Wrong as wrong:
+        return Verdict(exercise, False, str(wrong))
+    return Verdict(exercise, True, words)
+
+
+def work(attention: Answer, **options: int) -> Work | str:
+    """What `attention` does for two sequences of 96 and 40 tokens in blocks of 8, with 2 KV heads and 8 query heads.
+
+    In words why it is not known, where the answer is wrong or its kernel is compiled.
+    """
+    try:
+        trial = attend(attention, Case(((1, 96), (1, 40)), 8, 2, 4, 16, torch.float16), options)
+    except Wrong as wrong:
+        return f"Not counted, as it is wrong. {wrong}"
+    if not trial.watch.sees:
+        return "Not counted: only Triton's interpreter can be watched."
+    return _counted(trial)
+
+
+def _counted(trial: Trial) -> Work:
+    watch, keys = trial.watch, trial.problem.key_cache
+    reads = watch.reads(keys)
+    num_programs = sum(launch.num_programs for launch in watch.launches)
+    return Work(num_programs, watch.turns(keys), float(reads[reads > 0].mean()))
+
+
+def _first(attention: Answer) -> None:
+    attend(attention, Case(((1, 16), (1, 5), (1, 40), (1, 0)), 16, 2, 2, 16, torch.float16))
+
+
+def _online(attention: Answer) -> None:
+    case = Case(((1, 5), (1, 40), (1, 0)), 16, 2, 2, 16, torch.float16)
+    attend(attention, case)
+    attend(attention, case, sharp=True)
+
+
+def _tiled(attention: Answer) -> None:
+    attend(attention, Case(((1, 50), (1, 24), (1, 0)), 24, 1, 2, 16, torch.float16))
+    problem, watch = attend(attention, Case(((1, 5), (1, 40)), 1, 2, 1, 16, torch.float16))
+    turns = watch.turns(problem.key_cache)
+    if turns > 10:
+        raise Wrong(f"It takes {turns} turns for 40 tokens in blocks of 1; take a tile of 16 tokens a turn.")
+
+
+def _grouped(attention: Answer) -> None:
+    case = Case(((1, 20), (1, 0), (1, 33)), 5, 2, 3, 16, torch.float16)
+    problem, watch = attend(attention, case)
+    attend(attention, case, sharp=True)
+    most = watch.reads(problem.key_cache).max()
+    if most > 1:
+        raise Wrong(f"Every row is right, but a key is read {most} times; read it once for all heads of its group.")
+
+
+def _combine(combine: Answer) -> None:
+    random = torch.Generator().manual_seed(0)
+    parts = torch.randn(2, 2, 5, 16, generator=random)  # [num_seqs, num_heads, num_splits, head_size]
+    log_sums = 2 * torch.randn(2, 2, 5, generator=random)
+    log_sums[0, 1] += 200  # e to these is infinite in float32
+    log_sums[1, 0, 3:] = log_sums[1, 1] = -math.inf
+    parts[log_sums == -math.inf] = 0
+    weights = log_sums.double().softmax(-1).nan_to_num(0)  # [num_seqs, num_heads, num_splits]
+    expected = (weights[..., None] * parts.double()).sum(2)
+    output = torch.full_like(expected, math.nan, dtype=torch.float32)
+    run(combine, {"parts": parts, "log_sums": log_sums}, output)
+    for sequence, head in product(range(2), range(2)):
+        got, right = output[sequence, head], expected[sequence, head]
+        if error(got[None], right[None]) > BOUNDS[torch.float32]:
+            why = combine_reason(got, right, parts[sequence, head], log_sums[sequence, head])
+            raise Wrong(f"Head {head} of sequence {sequence} {why}.")
+
+
+def _split(attention: Answer) -> None:
+    case = Case(((1, 70), (1, 9), (1, 0)), 8, 1, 2, 16, torch.float16)
+    for num_splits in (1, 3, 8):
+        split_len = -(-70 // num_splits)
+        problem, watch = attend(attention, case, {"num_splits": num_splits, "max_context_len": 70}, split_len=split_len)
+        most = watch.most_read(problem.key_cache) // 16
+        if num_splits > 1 and most >= 70:
+            raise Wrong(f"With {num_splits} splits of 70 tokens one program still reads {most} tokens.")
+
+
+CHECKS: dict[str, tuple[Callable[[Answer], None], str]] = {
+    "first": (_first, "Full and part-filled blocks in any order, and an empty sequence."),
+    "online": (_online, "Small scores, and scores whose e is infinite in float32."),
+    "tiled": (_tiled, "Blocks of 24 and of 1, 16 tokens a turn."),
+    "grouped": (_grouped, "Groups of 3 heads, each key read once."),
+    "combine": (_combine, "Splits of all sizes, empty ones, and a row with no token at all."),
+    "split": (_split, "1, 3 and 8 splits, many of them without a token."),
+}

@@ -1,0 +1,82 @@
+"""The notebooks that JupyterLab, Colab and nbval open, made from the text of the labs: `make labs`.
+
+The same text gives the same bytes. Cells are named by their tags and their order, so that a change of the text changes
+no name; no cell has an output but a check, whose one line nbval compares (`--nbval-lax`) with what the cell prints.
+"""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from kvlib.errors import BadLab, KvlibError, MissingPackage
+from kvlib.grading.lab import Cell, read
+
+try:
+    import nbformat
+except ImportError as error:
+    raise MissingPackage("notebooks are written with nbformat; in the clone, run: pip install '.[labs]'") from error
+
+COMPARED = "nbval-check-output"
+
+
+def write_notebooks(folder: Path) -> list[Path]:
+    """Make NN-name.ipynb of each lab NN-name.md in `folder`; returns the paths of the notebooks.
+
+    Raises BadLab, and writes nothing, if one of the labs cannot be read or there is none.
+    """
+    labs = sorted(folder.glob("[0-9][0-9]-*.md"))
+    if not labs:
+        raise BadLab(f"{folder} has no lab; a lab is a file whose name begins with two digits and ends in .md")
+    notebooks = {lab.with_suffix(".ipynb"): as_notebook(read(lab)) for lab in labs}
+    for path, text in notebooks.items():
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return list(notebooks)
+
+
+def as_notebook(cells: Sequence[Cell]) -> str:
+    """The cells as the text of a notebook, valid by nbformat 4.5."""
+    notebook = nbformat.v4.new_notebook(
+        cells=[_notebook_cell(cell, name) for cell, name in zip(cells, names(cells))],
+        metadata={
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+    )
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n"
+
+
+def names(cells: Sequence[Cell]) -> Iterator[str]:
+    """The id of each cell: answer-NAME and check-NAME, setup, or its role and a number."""
+    seen: Counter[str] = Counter()
+    for cell in cells:
+        label = f"{cell.role}-{cell.exercise}" if cell.exercise else cell.role
+        seen[label] += 1
+        numbered = seen[label] > 1 or label not in ("setup", f"answer-{cell.exercise}", f"check-{cell.exercise}")
+        yield f"{label}-{seen[label]}" if numbered else label
+
+
+def _notebook_cell(cell: Cell, name: str) -> nbformat.NotebookNode:
+    metadata = {"tags": [*cell.tags, COMPARED] if cell.prints else list(cell.tags)} if cell.tags else {}
+    if cell.kind == "markdown":
+        return nbformat.v4.new_markdown_cell(cell.source, id=name, metadata=metadata)
+    notebook_cell = nbformat.v4.new_code_cell(cell.source, id=name, metadata=metadata)
+    if cell.prints:
+        notebook_cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=f"{cell.prints}\n")]
+        notebook_cell.execution_count = 1  # nbval compares no output of a cell that seems not to have run
+    return notebook_cell
+
+
+def main(arguments: Sequence[str]) -> str:
+    """Make the notebooks of the folders; returns what to print: a line for each notebook."""
+    if not arguments:
+        return "python -m kvlib.grading.notebooks FOLDER...: makes the notebooks of the labs in each folder"
+    return "\n".join(str(path) for folder in arguments for path in write_notebooks(Path(folder)))
+
+
+if __name__ == "__main__":
+    try:
+        print(main(sys.argv[1:]))
+    except KvlibError as error:
+        sys.exit(f"kvlib: {error}")

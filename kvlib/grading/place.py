@@ -1,0 +1,90 @@
+"""Where a notebook runs, and what it needs there. Standard library only until everything is installed."""
+
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from kvlib.errors import BadConfig, BadInput, MissingPackage
+
+PINS = {
+    "torch": "2.13.0",
+    "numpy": "2.3.5",
+    "triton": "3.9.0",
+    "matplotlib": "3.11.2",
+    "ipywidgets": "8.1.9",
+}
+"""The version of each package that is installed where there is none; requirements.txt has the same."""
+
+SWITCH = "TRITON_INTERPRET"
+
+
+def prepare(*packages: str) -> str:
+    """Install those of `packages` that are missing, choose GPU or interpreter; returns in lines what was done.
+
+    Run it before anything imports triton: what a kernel is, compiled or interpreted, is settled then. Where nothing is
+    missing nothing is installed, and no network is needed.
+    """
+    unknown = sorted(set(packages) - set(PINS))
+    if unknown:
+        raise BadInput(f"packages has {', '.join(unknown)}; known are {', '.join(PINS)}")
+    lines = [f"{_where()}, Python {sys.version.partition(' ')[0]}."]
+    installed = []
+    for name in packages:
+        if importlib.util.find_spec(name) is None:  # asked one by one, as torch may bring its own triton
+            if name == "triton" and sys.platform != "linux":
+                raise MissingPackage(
+                    "triton has builds for Linux only; open this lab on Colab, in WSL or on a Linux machine"
+                )
+            install(f"{name}=={PINS[name]}")
+            installed.append(name)
+    lines.append(f"Installed: {', '.join(installed)}." if installed else "Nothing had to be installed.")
+    lines.append(", ".join(f"{name} {version(name)}" for name in packages) + ".")
+    if "triton" in packages:
+        lines.append(_choose())
+    return "\n".join(lines)
+
+
+def device() -> str:
+    """Where tensors for kernels belong: "cuda", or "cpu" where the interpreter runs them."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() and not _interpreter_asked_for() else "cpu"
+
+
+def install(requirement: str) -> None:
+    """pip install, into the Python that runs; raises MissingPackage where pip fails."""
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement]
+    finished = subprocess.run(command, capture_output=True, text=True)
+    importlib.invalidate_caches()
+    if finished.returncode != 0:
+        reason = (finished.stderr or finished.stdout).strip().splitlines()[-1:]
+        raise MissingPackage(f"pip could not install {requirement}: {' '.join(reason)}")
+
+
+def _where() -> str:
+    """The place in words."""
+    if "google.colab" in sys.modules:
+        return "Google Colab"
+    clone = Path(__file__).parents[2]
+    return f"The clone in {clone}" if (clone / "labs").is_dir() else f"A machine with kvlib in {clone / 'kvlib'}"
+
+
+def _choose() -> str:
+    import torch
+
+    if device() == "cuda":
+        major, minor = torch.cuda.get_device_capability()
+        return f"GPU: {torch.cuda.get_device_name()}, compute capability {major}.{minor}. Kernels are compiled for it."
+    if not _interpreter_asked_for() and "triton" in sys.modules:
+        raise BadConfig("triton is loaded and there is no GPU; restart the kernel and run this cell first")
+    os.environ[SWITCH] = "1"
+    cause = f"{SWITCH} was set" if torch.cuda.is_available() else "No CUDA GPU"
+    return f"{cause}: Triton's interpreter runs the kernels, on the CPU ({SWITCH}=1)."
+
+
+def _interpreter_asked_for() -> bool:
+    return os.environ.get(SWITCH, "").lower() in ("1", "true", "yes", "y", "on")  # as Triton reads it
