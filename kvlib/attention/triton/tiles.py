@@ -38,7 +38,7 @@ def decode_tiles(
     rows = triton.next_power_of_2(group_size)
     if _multiplies_in_tiles(device, dtype):
         rows = max(rows, 16)  # a tensor core multiplies 16 rows at least
-    tokens = 64 if device.has_tensor_cores else 32
+    tokens = _few_tokens(rows, head_size) if not _multiplies_in_tiles(device, dtype) else 64
     return _fitting(Tiles(rows, tokens, 4 if rows < 32 else 8, 2), device, head_size, group_size, dtype, cache_dtype)
 
 
@@ -49,11 +49,14 @@ def prefill_tiles(
 
     The largest whose sums stay in registers: `kvlib bench compile` lists what is spilled.
     """
-    rows, tokens = 16, 32
+    least = triton.next_power_of_2(group_size)
     if _multiplies_in_tiles(device, dtype):
         converts = cache_dtype.itemsize < dtype.itemsize
-        rows, tokens = 64 if head_size > 128 or converts else 128, 32 if head_size > 128 else 64
-    rows = max(rows, triton.next_power_of_2(group_size))
+        rows = max(64 if head_size > 128 or converts else 128, least)
+        tokens = 32 if head_size > 128 or device.capability == (8, 9) else 64
+    else:
+        rows = max(16, least)
+        tokens = _few_tokens(rows, head_size)
     return _fitting(Tiles(rows, tokens, 8, 2), device, head_size, group_size, dtype, cache_dtype)
 
 
@@ -85,7 +88,8 @@ def shared_bytes(tiles: Tiles, device: Device, head_size: int, dtype: torch.dtyp
     stored, converted = (2 * tiles.tokens * columns * itemsize for itemsize in (cache_dtype.itemsize, dtype.itemsize))
     block_numbers = 1024
     if not _multiplies_in_tiles(device, dtype):
-        return (query_and_weights + max(stored, converted) * buffers) * 5 // 4 + block_numbers  # padded rows
+        weights = tiles.rows * max(columns, tiles.tokens) * dtype.itemsize  # or the query, converted
+        return tiles.rows * columns * dtype.itemsize + weights + max(stored, converted) * buffers + block_numbers
     if device.capability >= (9, 0) and tiles.rows >= 64:
         return query_and_weights + stored * buffers + converted + block_numbers  # wgmma reads both factors from there
     return query_and_weights + stored * buffers + block_numbers
@@ -94,6 +98,11 @@ def shared_bytes(tiles: Tiles, device: Device, head_size: int, dtype: torch.dtyp
 def _multiplies_in_tiles(device: Device, dtype: torch.dtype) -> bool:
     """Whether tl.dot becomes an instruction on tiles: float32 is multiplied exactly, number by number."""
     return device.has_tensor_cores and dtype != torch.float32
+
+
+def _few_tokens(rows: int, head_size: int) -> int:
+    """Tokens of a tile that is multiplied number by number: few, as each takes registers for all rows."""
+    return 16 if rows * padded(head_size) >= 8192 else 32
 
 
 def check_tiles(
