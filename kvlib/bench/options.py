@@ -25,9 +25,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     policies = ", ".join(f"{policy}: {NAMES[policy]}" for policy in POLICIES)
     run.add_argument("--policy", choices=POLICIES, help=f"how memory is given out; {policies} [paged]")
     run.add_argument("--lengths", choices=LENGTHS, help="law of the lengths of prompts and outputs [sharegpt]")
-    run.add_argument("--rate", type=_positive, metavar="R", help="requests a second, Poisson [2]")
+    run.add_argument("--rate", type=positive, metavar="R", help="requests a second, Poisson [2]")
     stop = run.add_mutually_exclusive_group()
-    stop.add_argument("--seconds", type=_positive, metavar="S", help="stop after S seconds [3600; a trace: at its end]")
+    stop.add_argument("--seconds", type=positive, metavar="S", help="stop after S seconds [3600; a trace: at its end]")
     stop.add_argument("--requests", type=whole_number(1), metavar="N", help="serve N requests to their end")
     run.add_argument("--seed", type=whole_number(0), metavar="N", help="of lengths and arrivals [0]")
     run.add_argument("--trace", metavar="FILE", help="requests from a file, .gz or not, in place of a law")
@@ -93,7 +93,8 @@ def whole_number(least: int) -> Callable[[str], int]:
     return read
 
 
-def _positive(text: str) -> float:
+def positive(text: str) -> float:
+    """What reads an option's text as a number above 0, for argparse."""
     value = _read(text)
     if not 1e-9 <= value <= 1e9:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0, from 1e-9 to 1e9")

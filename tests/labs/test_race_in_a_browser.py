@@ -1,0 +1,202 @@
+"""*Race the kernel* in JupyterLab, in a browser: its cells run, its knobs move by keyboard and mouse, its button works.
+
+KVBOOK_CHROMIUM names the browser where it is not `chromium` on the path. The pictures lie in _build/screenshots.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOK = ROOT / "labs" / "09-race-the-kernel.ipynb"
+SCREENSHOTS = ROOT / "_build" / "screenshots"
+QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync")  # fmt: skip
+SETTINGS = {
+    "notebook-extension/tracker": {"windowingMode": "none"},  # all cells are in the page, wherever it is scrolled
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
+}
+PATIENCE = 60  # seconds, for what takes a few where nothing else runs
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """The address of a JupyterLab with the notebook, with nobody's settings, and without a token: it listens to
+    this machine alone."""
+    folder = tmp_path_factory.mktemp("lab")
+    for name, settings in SETTINGS.items():
+        file = folder / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(settings), encoding="utf-8")
+    (folder / "notebooks").mkdir()
+    shutil.copy(NOTEBOOK, folder / "notebooks")
+    places = {
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "IPYTHONDIR": "ipython",
+    }
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    environment |= {name: str(folder / place) for name, place in places.items()} | {"CUDA_VISIBLE_DEVICES": ""}
+    options = ("--no-browser", "--allow-root", "--ip=127.0.0.1", "--port=0", "--IdentityProvider.token=",
+               "--LabApp.expose_app_in_browser=True")  # fmt: skip
+    root = f"--ServerApp.root_dir={folder / 'notebooks'}"
+    with (folder / "log.txt").open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *options, root], env=environment, stdout=log, stderr=log
+        )
+    try:
+        yield _address(folder, process)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _address(folder, process):
+    """Where the server listens, which it writes into a file when it does."""
+    until = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < until:
+        for file in (folder / "runtime").glob("jpserver-*.json"):
+            text = file.read_text(encoding="utf-8")
+            if text.endswith("}"):
+                return json.loads(text)["url"]
+        time.sleep(0.1)
+    pytest.fail(f"JupyterLab did not start: {(folder / 'log.txt').read_text(encoding='utf-8')}")
+
+
+@pytest.fixture(scope="module")
+def page(server):
+    """The notebook, all cells run. `complaints` are errors of the console."""
+    executable = os.environ.get("KVBOOK_CHROMIUM") or shutil.which("chromium")
+    if not executable:
+        pytest.fail("no Chromium: install one (Debian: apt install chromium) or name it in KVBOOK_CHROMIUM")
+    expect.set_options(timeout=PATIENCE * 1000)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=list(QUIET))
+        page = browser.new_page(viewport={"width": 1280, "height": 1000})
+        page.set_default_timeout(PATIENCE * 1000)
+        page.complaints = []
+        page.on("console", lambda message: message.type == "error" and page.complaints.append(message.text))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.goto(f"{server}doc/tree/{NOTEBOOK.name}")
+        page.wait_for_function("window.jupyterapp?.shell.currentWidget?.context?.sessionContext")
+        page.evaluate("jupyterapp.shell.currentWidget.context.sessionContext.ready")
+        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+        yield page
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def counts(page):
+    return page.locator(".jp-OutputArea-output:not(:has(button))", has=page.locator(".widget-slider"))
+
+
+@pytest.fixture(scope="module")
+def race(page):
+    return page.locator(".jp-OutputArea-output", has=page.locator("button.widget-button"))
+
+
+def slider(panel, name):
+    return panel.locator(".widget-slider", has_text=name)
+
+
+def press(panel, name, *keys):
+    for key in keys:
+        slider(panel, name).locator(".noUi-handle").press(key)
+
+
+def readout(panel, name):
+    return slider(panel, name).locator(".widget-readout")
+
+
+def shoot(panel, name):
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    panel.screenshot(path=SCREENSHOTS / f"race-{name}.png")
+
+
+def test_every_cell_ran_without_an_error(page):
+    assert page.locator(".jp-OutputArea [data-mime-type='application/vnd.jupyter.error']").count() == 0
+    for line in ("floor: right.", "predict: right.", "fill: right.", "launch: right."):
+        expect(page.locator(".jp-OutputArea-output", has_text=line)).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("knob", "keys", "value", "words"),
+    [
+        ("requests", ["ArrowLeft", "ArrowLeft"], "16", "16 requests of 4,096 tokens"),
+        ("context", ["ArrowRight"], "8,192", "16 requests of 8,192 tokens"),
+        ("block size", ["ArrowRight", "ArrowRight"], "64", "blocks of 64"),
+        ("dtype", ["ArrowRight"], "bf16", "blocks of 64, bf16"),
+    ],
+)
+def test_a_slider_moves_by_keyboard_and_the_counts_follow(counts, knob, keys, value, words):
+    press(counts, knob, *keys)
+    expect(readout(counts, knob)).to_have_text(value)
+    expect(counts).to_contain_text(words)
+
+
+@pytest.mark.parametrize(
+    ("knob", "value", "words"), [("requests", "128", "128 requests"), ("block size", "256", "of 256")]
+)
+def test_a_slider_moves_by_mouse_and_the_counts_follow(counts, knob, value, words):
+    track = slider(counts, knob).locator(".noUi-target")
+    track.scroll_into_view_if_needed()
+    box, handle = track.bounding_box(), slider(counts, knob).locator(".noUi-handle").bounding_box()
+    mouse, middle = counts.page.mouse, handle["y"] + handle["height"] / 2
+    mouse.move(handle["x"] + handle["width"] / 2, middle)
+    mouse.down()
+    mouse.move(box["x"] + box["width"] + 20, middle, steps=5)
+    mouse.up()
+    expect(readout(counts, knob)).to_have_text(value)
+    expect(counts).to_contain_text(words)
+
+
+def test_without_a_gpu_the_panel_says_that_nothing_is_measured(race):
+    expect(race).to_contain_text("No GPU here: nothing is measured on this machine.")
+    expect(race).to_contain_text("Dashed lines follow from data sheets: T4 320 GB/s")
+
+
+def test_the_button_checks_the_kernel_by_mouse_and_by_keyboard(race):
+    button = race.locator("button.widget-button")
+    button.click()
+    expect(race).to_contain_text("blocks of 16, fp16: right, relative error")
+    press(race, "dtype", "ArrowRight", "ArrowRight")
+    expect(race.get_by_role("img")).to_contain_text("537 MB")  # Python knows: a click can overtake a knob
+    button.press("Space")
+    expect(race).to_contain_text("blocks of 16, e4m3: right, relative error")
+    expect(race).to_contain_text("Not timed.")
+    expect(button).to_have_text("Check in the interpreter")
+    expect(button).to_be_focused()
+
+
+def test_the_picture_follows_the_knobs(race):
+    picture = race.get_by_role("img")
+    expect(picture).to_contain_text("537 MB")
+    press(race, "context", "ArrowLeft")
+    expect(picture).to_contain_text("268 MB")
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+@pytest.mark.parametrize("width", [1280, 600])
+def test_nothing_is_wider_than_the_page(page, counts, race, width, theme):
+    page.set_viewport_size({"width": width, "height": 1000})
+    page.evaluate(f"jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {theme}'}})")
+    page.locator(f"body[data-jp-theme-name='JupyterLab {theme}']").wait_for(state="attached")
+    expect(page.locator("#jupyterlab-splash")).to_have_count(0)
+    for name, panel in (("counts", counts), ("panel", race)):
+        shoot(panel, f"{name}-{width}-{theme.lower()}")
+        for part in (panel, *panel.locator("svg, table, .widget-slider, button").all()):
+            assert part.bounding_box()["x"] + part.bounding_box()["width"] <= width
+        assert panel.evaluate("element => element.scrollWidth - element.clientWidth") <= 1
+
+
+def test_the_browser_had_nothing_to_complain_about(page):
+    assert page.complaints == []
