@@ -3,6 +3,7 @@
 import importlib.metadata
 import importlib.util
 import json
+import os
 import platform
 import re
 import shlex
@@ -153,13 +154,37 @@ def _gpu(index: int) -> Finding:
 
     gpu = torch.cuda.get_device_properties(index)
     capability, memory = f"capability {gpu.major}.{gpu.minor}", f"{gpu.total_memory / GIB:.1f} GiB"
-    return Finding(f"GPU {index}", f"{gpu.name}, {capability}, {memory}")
+    use = f'; LLM(device="cuda") keeps weights and cache there, in {_dtypes(gpu.major)}'
+    return Finding(f"GPU {index}", f"{gpu.name}, {capability}, {memory}{use}")
+
+
+def _dtypes(major: int) -> str:
+    return "float16, bfloat16 or float32" if major >= 8 else "float16 or float32"
 
 
 def _triton() -> Finding:
     if platform.system() != "Linux":
-        return Finding("triton", f"has no build for {platform.system()}")
-    return _package(TRITON, "", "Triton kernels, of which this version has none")
+        return Finding("triton", f"has no build for {platform.system()}; attention on a GPU gathers the blocks first")
+    finding = _package(TRITON, "", "the attention kernels: on a GPU, or slowly in Triton's interpreter on a CPU")
+    return finding if finding.blocks else finding._replace(found=f"{finding.found}; {_kernels_of_triton()}")
+
+
+def _kernels_of_triton() -> str:
+    """What the attention kernels can do here."""
+    interpreter = "without a GPU the attention kernels run in its interpreter, slowly, with TRITON_INTERPRET=1 set"
+    try:
+        import torch
+    except (ImportError, OSError):
+        return interpreter
+    if not torch.cuda.is_available():
+        return interpreter
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        return "TRITON_INTERPRET=1 is set, so the attention kernels run in its interpreter; unset it to use the GPU"
+    gpu = torch.cuda.get_device_properties(0)
+    if (gpu.major, gpu.minor) < (7, 5):
+        return f"the attention kernels need capability 7.5, and GPU 0 has {gpu.major}.{gpu.minor}"
+    tensor_cores = "" if gpu.major >= 8 else "without tensor cores, "
+    return f"the attention kernels run on GPU 0, {tensor_cores}in {_dtypes(gpu.major)}"
 
 
 def _kernels() -> Finding:

@@ -165,9 +165,42 @@ def test_a_damaged_model_is_to_be_installed_again(monkeypatch, tmp_path):
 
 def test_each_gpu_has_its_name_capability_and_memory(torch_with):
     torch_with(("NVIDIA T4", (7, 5), 15 * 2**30), ("NVIDIA H200", (9, 0), 140 * 2**30), cuda="13.0")
-    assert examine("GPU 0").found == "NVIDIA T4, capability 7.5, 15.0 GiB"
-    assert examine("GPU 1").found == "NVIDIA H200, capability 9.0, 140.0 GiB"
+    use = 'LLM(device="cuda") keeps weights and cache there, in float16'
+    assert examine("GPU 0").found == f"NVIDIA T4, capability 7.5, 15.0 GiB; {use} or float32"
+    assert examine("GPU 1").found == f"NVIDIA H200, capability 9.0, 140.0 GiB; {use}, bfloat16 or float32"
     assert examine("CUDA").found == "13.0"
+
+
+@pytest.mark.parametrize(
+    ("gpus", "interpret", "said"),
+    [
+        ([], None, "without a GPU the attention kernels run in its interpreter, slowly, with TRITON_INTERPRET=1 set"),
+        ([(7, 0)], None, "the attention kernels need capability 7.5, and GPU 0 has 7.0"),
+        ([(7, 5)], None, "the attention kernels run on GPU 0, without tensor cores, in float16 or float32"),
+        ([(9, 0), (7, 5)], None, "the attention kernels run on GPU 0, in float16, bfloat16 or float32"),
+        ([(9, 0)], "1", "TRITON_INTERPRET=1 is set, so the attention kernels run in its interpreter; unset it to use"),
+    ],
+)
+def test_it_says_what_triton_can_do_here(installed, torch_with, monkeypatch, gpus, interpret, said):
+    installed["triton"] = "3.7.1"
+    torch_with(*(("GPU", capability, 2**30) for capability in gpus), cuda="13.0")
+    monkeypatch.delenv("TRITON_INTERPRET")
+    if interpret:
+        monkeypatch.setenv("TRITON_INTERPRET", interpret)
+    finding = examine("triton")
+    assert finding.found.startswith(f"3.7.1; {said}")
+    assert not finding.blocks
+
+
+def test_without_triton_it_names_what_that_blocks_and_where_there_is_no_build_what_takes_its_place(
+    installed, monkeypatch
+):
+    installed["triton"] = None
+    finding = examine("triton")
+    assert finding.blocks == "the attention kernels: on a GPU, or slowly in Triton's interpreter on a CPU"
+    assert finding.fix.endswith(f'-m pip install "{doctor.TRITON}"')
+    monkeypatch.setattr(doctor.platform, "system", lambda: "Darwin")
+    assert examine("triton").found == "has no build for Darwin; attention on a GPU gathers the blocks first"
 
 
 def test_a_gpu_that_this_torch_was_not_built_for_is_told_of(torch_with, monkeypatch):

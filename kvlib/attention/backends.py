@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
 from kvlib.attention.batch import Batch
@@ -10,11 +9,10 @@ from kvlib.attention.cache import check_caches, check_dtype, check_tensors
 from kvlib.attention.gather import gather
 from kvlib.attention.native import native
 from kvlib.attention.paged import paged
-from kvlib.attention.quantised import Scale, read_scale
+from kvlib.attention.quantised import Scale, read_scale, shaped_scale
 from kvlib.attention.reference import dense
 from kvlib.attention.scoring import Scoring, check_scoring
-from kvlib.errors import BadConfig, BadInput, MissingPackage
-from kvlib.native import library, why_not
+from kvlib.errors import BadInput
 
 Backend = Callable[[Tensor, Tensor, Tensor, Batch, Scoring], Tensor]
 
@@ -93,6 +91,7 @@ def attend(
     A model calls this once a layer with the same tables: build a `Batch` once a step and call `attend_batch`.
     """
     check_caches(key_cache, value_cache)
+    k_scale, v_scale = read_scale("k_scale", k_scale, key_cache), read_scale("v_scale", v_scale, value_cache)
     batch = Batch(block_tables, context_lens, query_start_loc, block_size=key_cache.shape[1])
     return attend_batch(
         query,
@@ -121,7 +120,10 @@ def attend_batch(
     k_scale: Scale = None,
     v_scale: Scale = None,
 ) -> Tensor:
-    """`attend` for one layer of a step whose tables are checked already; what is left to check is cheap."""
+    """`attend` for one layer of a step whose tables are checked already; what is left to check is cheap.
+
+    The numbers in k_scale and v_scale are not looked at, for which a GPU would be waited for.
+    """
     if backend not in list(BACKENDS):
         raise BadInput(f"backend is {backend!r}; known backends: {', '.join(BACKENDS)}")
     if not isinstance(batch, Batch):
@@ -141,8 +143,8 @@ def attend_batch(
             f"{num_kv_heads}, as each KV head serves the same number of query heads"
         )
     check_dtype("query", query, key_cache)
-    key_scale = read_scale("k_scale", k_scale, key_cache)
-    value_scale = read_scale("v_scale", v_scale, value_cache)
+    key_scale = shaped_scale("k_scale", k_scale, key_cache)
+    value_scale = shaped_scale("v_scale", v_scale, value_cache)
     if batch.block_size != block_size:
         raise BadInput(
             f"key_cache has blocks of {block_size} tokens, but the batch was built for blocks of "
@@ -155,24 +157,6 @@ def attend_batch(
         )
     scoring = Scoring(float(scale), window, softcap, key_scale, value_scale)
     return BACKENDS[backend](query, key_cache, value_cache, batch, scoring)
-
-
-def check_backend(backend: str, dtype: torch.dtype) -> None:
-    """Raise BadConfig if `backend`, one of BACKENDS, cannot read a cache of `dtype`, or cannot be had here."""
-    if backend == "native" and dtype != torch.float32:
-        raise BadConfig(f"attention backend 'native' reads caches of torch.float32, not {dtype}; take 'gather'")
-    if backend == "native" and library() is None:
-        raise BadConfig(f"attention backend 'native' cannot be had: {why_not()}; or take 'gather'")
-    if backend == "triton":
-        try:
-            import kvlib.attention.triton  # noqa: F401
-        except MissingPackage as error:
-            raise BadConfig(f"attention backend 'triton' cannot be had: {error}") from error
-
-
-def best_backend(dtype: torch.dtype) -> str:
-    """The fastest backend here for a cache of `dtype`."""
-    return "native" if dtype == torch.float32 and library() is not None else "gather"
 
 
 def _per_head(x: Tensor, scale: Tensor) -> Tensor:

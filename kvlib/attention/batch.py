@@ -35,7 +35,8 @@ class Batch:
 
     block_tables [num_seqs, max_blocks], context_lens [num_seqs] and query_start_loc [num_seqs + 1] are int32
     or int64 tensors as `kvlib.attention.attend` describes them; block_size is in tokens. The tensors are kept,
-    not copied: do not write to them while the batch is in use.
+    not copied: do not write to them while the batch is in use. `device` is where the cache lies, if not beside them:
+    tables on the host are checked there, which waits for no GPU, and then moved.
 
     tables: the three tensors, by name.
     sequences: those that have query rows and a context. The rows of all others see nothing and stay zero.
@@ -45,7 +46,15 @@ class Batch:
     context, or when a used entry is the null block or negative.
     """
 
-    def __init__(self, block_tables: Tensor, context_lens: Tensor, query_start_loc: Tensor, *, block_size: int) -> None:
+    def __init__(
+        self,
+        block_tables: Tensor,
+        context_lens: Tensor,
+        query_start_loc: Tensor,
+        *,
+        block_size: int,
+        device: torch.device | None = None,
+    ) -> None:
         check_tensors(block_tables=block_tables, context_lens=context_lens, query_start_loc=query_start_loc)
         _check_shapes(block_tables, context_lens, query_start_loc)
         self.block_size = whole("block_size", block_size, error=BadInput)
@@ -54,16 +63,18 @@ class Batch:
         widths = [-(-context_len // block_size) for context_len in contexts]
         _check_lengths(contexts, starts)
         _check_widths(contexts, widths, block_tables.shape[1], block_size)
-        self.tables = {
-            "block_tables": block_tables,
-            "context_lens": context_lens,
-            "query_start_loc": query_start_loc,
-        }
         self.num_tokens = starts[-1]
         self.highest_block = _highest_block(block_tables, widths)
+        self.tables = {
+            "block_tables": block_tables.to(device),
+            "context_lens": context_lens.to(device),
+            "query_start_loc": query_start_loc.to(device),
+        }
         self.sequences = [
             Sequence(slice(start, stop), context_len, table[:width])
-            for (start, stop), context_len, table, width in zip(pairwise(starts), contexts, block_tables, widths)
+            for (start, stop), context_len, table, width in zip(
+                pairwise(starts), contexts, self.tables["block_tables"], widths
+            )
             if start < stop and context_len > 0
         ]
 

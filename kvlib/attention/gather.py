@@ -115,8 +115,9 @@ def decode_groups(batch: Batch, window: int | None = None) -> list[DecodeGroup]:
 def _padded(group: list[Sequence], block_size: int, window: int | None) -> DecodeGroup:
     device = group[0].blocks.device
     tables = torch.nn.utils.rnn.pad_sequence([sequence.blocks for sequence in group], batch_first=True)
-    slots = torch.arange(tables.shape[1] * block_size, device=device)  # [length]
-    context_lens = torch.tensor([sequence.context_len for sequence in group], device=device)  # [num_rows]
+    # What depends on lengths alone is made on the host, as a GPU would have to be waited for.
+    slots = torch.arange(tables.shape[1] * block_size)  # [length]
+    context_lens = torch.tensor([sequence.context_len for sequence in group])  # [num_rows]
     visible = slots < context_lens[:, None]  # [num_rows, length]
     unseen = (~visible).flatten().nonzero().flatten()
     if window is not None:
@@ -124,6 +125,6 @@ def _padded(group: list[Sequence], block_size: int, window: int | None) -> Decod
     return DecodeGroup(
         rows=torch.tensor([sequence.rows.start for sequence in group], device=device),
         blocks=tables.flatten(),
-        unseen=unseen,
-        visible=None if visible.all() else visible[:, None, None],
+        unseen=unseen.to(device),
+        visible=None if visible.all() else visible[:, None, None].to(device),
     )

@@ -23,13 +23,13 @@ def quantise(x: Tensor, scale: Tensor, dtype: torch.dtype) -> Tensor:
     """x [..., num_kv_heads, head_size] as it is stored, in `dtype`; scale [num_kv_heads].
 
     Ties round to even. What lies beyond the largest number, infinity too, is stored as that number. NaN stays NaN in
-    e4m3; int8 has none: raises BadInput.
+    e4m3; int8 has none: raises BadInput. On a GPU, where to look is to wait, NaN becomes 0 in int8.
     """
-    if dtype == torch.int8 and x.isnan().any():
+    if dtype == torch.int8 and x.is_cpu and x.isnan().any():
         raise BadInput("a key or a value is NaN, which int8 cannot store; look for the layer that made it")
     limit = LARGEST[dtype]
     scaled = (x / scale[:, None]).clamp(-limit, limit)  # the cast to int8 wraps; older torch makes NaN of large e4m3
-    return (scaled.round() if dtype == torch.int8 else scaled).to(dtype)
+    return (scaled.round().nan_to_num() if dtype == torch.int8 else scaled).to(dtype)
 
 
 def dequantise(stored: Tensor, scale: Tensor) -> Tensor:
@@ -40,8 +40,17 @@ def dequantise(stored: Tensor, scale: Tensor) -> Tensor:
 def read_scale(name: str, given: object, cache: Tensor, error: type[KvlibError] = BadInput) -> Tensor | None:
     """The scale of `cache` [..., num_kv_heads, head_size] as float32 [num_kv_heads]; None if it is not quantised.
 
-    Raises `error`, with the argument's name, for a scale that does not fit, is missing, or has no use.
+    Raises `error`, with the argument's name, for a scale that does not fit, is missing, has no use, or is no finite
+    number above 0.
     """
+    scale = shaped_scale(name, given, cache, error)
+    if scale is not None and not (scale.isfinite() & (scale > 0)).all():
+        raise error(f"{name} is {scale.tolist()}; expected finite numbers above 0")
+    return scale
+
+
+def shaped_scale(name: str, given: object, cache: Tensor, error: type[KvlibError] = BadInput) -> Tensor | None:
+    """`read_scale` without a look at the numbers, for which a GPU would be waited for."""
     num_kv_heads = cache.shape[-2]
     if cache.dtype not in LARGEST:
         if given is not None:
@@ -53,11 +62,9 @@ def read_scale(name: str, given: object, cache: Tensor, error: type[KvlibError] 
     if isinstance(given, Tensor):
         if given.dtype != torch.float32 or list(given.shape) not in ([], [num_kv_heads]):
             raise error(f"{name} has shape {list(given.shape)} and dtype {given.dtype}; {expected}")
-        scale = given.expand(num_kv_heads)
+        scale = given.expand(num_kv_heads).contiguous()
     elif isinstance(given, Real) and not isinstance(given, bool):
         scale = torch.full([num_kv_heads], float(given))
     else:
         raise error(f"{name} is of type {type(given).__name__}; {expected}")
-    if not (scale.isfinite() & (scale > 0)).all():
-        raise error(f"{name} is {scale.tolist()}; expected finite numbers above 0")
     return scale.to(cache.device)

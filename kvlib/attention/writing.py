@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from kvlib.attention.cache import check_caches, check_dtype, check_tensors
-from kvlib.attention.quantised import Scale, quantise, read_scale
+from kvlib.attention.quantised import Scale, quantise, read_scale, shaped_scale
 from kvlib.errors import BadInput
 
 
@@ -30,21 +30,47 @@ def write(
     check_new(key, value, key_cache, value_cache, slot_mapping)
     key_scale = read_scale("k_scale", k_scale, key_cache)
     value_scale = read_scale("v_scale", v_scale, value_cache)
-    if len(slot_mapping) == 0:
-        return
-    num_blocks, block_size = key_cache.shape[:2]
-    lowest, highest = (int(slot) for slot in slot_mapping.aminmax())
-    if lowest < 0 or highest >= num_blocks * block_size:
-        raise BadInput(
-            f"slot_mapping runs from {lowest} to {highest}; expected slots of this cache, 0 to "
-            f"{num_blocks * block_size - 1} (slot 0 for padding)"
-        )
+    check_slots(slot_mapping, key_cache)
+    store(key, value, key_cache, value_cache, slot_mapping, k_scale=key_scale, v_scale=value_scale)
+
+
+def store(
+    key: Tensor,
+    value: Tensor,
+    key_cache: Tensor,
+    value_cache: Tensor,
+    slot_mapping: Tensor,
+    *,
+    k_scale: Scale = None,
+    v_scale: Scale = None,
+) -> None:
+    """`write` for one layer of a step whose slots are checked already, into a cache that `new_cache` made.
+
+    The numbers in slot_mapping and in the scales are not looked at, for which a GPU would be waited for.
+    """
+    check_new(key, value, key_cache, value_cache, slot_mapping)
+    key_scale = shaped_scale("k_scale", k_scale, key_cache)
+    value_scale = shaped_scale("v_scale", v_scale, value_cache)
     if key_scale is not None and value_scale is not None:
         key = quantise(key, key_scale, key_cache.dtype)
         value = quantise(value, value_scale, value_cache.dtype)
+    block_size = key_cache.shape[1]
     block, offset = slot_mapping // block_size, slot_mapping % block_size  # [num_tokens] each
     key_cache[block, offset] = key
     value_cache[block, offset] = value
+
+
+def check_slots(slot_mapping: Tensor, cache: Tensor) -> None:
+    """Raises BadInput unless slot_mapping, which may be on the host, names slots of `cache`."""
+    num_slots = cache.shape[0] * cache.shape[1]
+    if len(slot_mapping) == 0:
+        return
+    lowest, highest = (int(slot) for slot in slot_mapping.aminmax())
+    if lowest < 0 or highest >= num_slots:
+        raise BadInput(
+            f"slot_mapping runs from {lowest} to {highest}; expected slots of this cache, 0 to {num_slots - 1} (slot 0 "
+            "for padding)"
+        )
 
 
 def check_new(key: Tensor, value: Tensor, key_cache: Tensor, value_cache: Tensor, slot_mapping: Tensor) -> None:

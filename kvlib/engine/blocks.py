@@ -12,6 +12,7 @@ from kvlib.memory import (
     SwapBlockManager,
 )
 from kvlib.models.model import Model
+from kvlib.models.placement import DTYPES
 from kvlib.shown import shown
 
 
@@ -23,8 +24,17 @@ def check_log(settings: Settings, log: object) -> None:
         raise BadConfig("prefix_cache is 'radix', which keeps no log; take 'hash', or log=None")
 
 
-def check_linear(settings: Settings, model: Model) -> None:
-    """Raise BadConfig for a form of the linear layers that the loaded model does not have."""
+def check_loaded(settings: Settings, model: Model) -> None:
+    """Raise BadConfig for a device, a dtype or a form of the linear layers that the loaded model does not have."""
+    device, dtype = model.decoder.device, model.decoder.dtype
+    if settings.device not in ("auto", device.type):
+        raise BadConfig(
+            f"device is {settings.device!r}, and the model was loaded on {device}; load it so, or give device='auto'"
+        )
+    if settings.dtype != "auto" and DTYPES[settings.dtype] != dtype:
+        raise BadConfig(
+            f"dtype is {settings.dtype!r}, and the model was loaded as {dtype}; load it so, or leave dtype out"
+        )
     if settings.linear not in ("auto", model.linear):
         raise BadConfig(
             f"linear is {shown(settings.linear)}, and the model was loaded as {model.linear!r}; "

@@ -50,16 +50,17 @@ def cache_errors(
 ) -> list[CacheError]:
     """The error of each layer on `text`, a text or token ids; `dtype` and `scales` as `kvlib.attention.new_cache` takes
     them. Raises what read_prompt and new_cache raise."""
-    token_ids = torch.tensor(read_prompt(text, model, "the text").token_ids)  # [T]
-    config = model.decoder.config
-    caches = new_cache(config.num_layers, 1, 1, config.num_kv_heads, config.head_size, dtype, scales=scales)
-    comparing = Comparing(caches)
-    model.decoder.forward(token_ids, torch.arange(len(token_ids)), comparing)
+    config, device = model.decoder.config, model.decoder.device
+    token_ids = torch.tensor(read_prompt(text, model, "the text").token_ids, device=device)  # [T]
+    shape = (config.num_layers, 1, 1, config.num_kv_heads, config.head_size)
+    comparing = Comparing(new_cache(*shape, dtype, device, scales=scales))
+    model.decoder.forward(token_ids, torch.arange(len(token_ids), device=device), comparing)
     return comparing.errors
 
 
 def _off(x: Tensor, scale: Tensor | None, dtype: torch.dtype) -> tuple[float, float]:
     """The root mean square and the largest error of x [T, num_kv_heads, head_size], as CacheError gives them."""
+    x = x.float()
     stored = x.to(dtype).to(x.dtype) if scale is None else dequantise(quantise(x, scale, dtype), scale)
     error = stored - x
     return float(error.norm() / x.norm()), float(error.abs().max() / x.abs().max())

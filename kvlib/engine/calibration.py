@@ -30,7 +30,7 @@ class Largest(NoCache):
         self.sizes: list[tuple[Tensor, Tensor]] = []
 
     def __call__(self, layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
-        self.sizes.append((key.abs().amax((0, 2)), value.abs().amax((0, 2))))
+        self.sizes.append((key.abs().amax((0, 2)).float(), value.abs().amax((0, 2)).float()))
         return super().__call__(layer, query, key, value)
 
 
@@ -44,10 +44,10 @@ def kv_scales(model: Model, dtype: torch.dtype) -> list[tuple[Tensor, Tensor]]:
     if dtype not in LARGEST:
         raise BadConfig(f"dtype is {dtype!r}, whose cache has no scales; give one of {', '.join(map(str, LARGEST))}")
     text = resources.files("kvlib.data").joinpath("calibration.txt").read_text(encoding="utf-8")
-    length = min(NUM_TOKENS, model.decoder.config.context_length)
-    token_ids = torch.tensor(model.tokenizer.encode(text)[:length])  # [T]
-    largest = Largest()
-    model.decoder.forward(token_ids, torch.arange(len(token_ids)), largest)
+    decoder, largest = model.decoder, Largest()
+    length = min(NUM_TOKENS, decoder.config.context_length)
+    token_ids = torch.tensor(model.tokenizer.encode(text)[:length], device=decoder.device)  # [T]
+    decoder.forward(token_ids, torch.arange(len(token_ids), device=decoder.device), largest)
     return [(_scales(keys, dtype), _scales(values, dtype)) for keys, values in largest.sizes]
 
 

@@ -5,11 +5,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from kvlib.attention import LayerCache
 from kvlib.engine.allocation import allocate
 from kvlib.engine.beam_generation import BeamGeneration
 from kvlib.engine.beam_params import BeamSearchParams
-from kvlib.engine.blocks import check_linear, check_log, keys_of, manager_of
+from kvlib.engine.blocks import check_loaded, check_log, keys_of, manager_of
 from kvlib.engine.decoders import Decoders
 from kvlib.engine.generation import Generation
 from kvlib.engine.loop import Loop
@@ -50,8 +52,10 @@ class LLMEngine:
     ) -> None:
         self.settings = chosen = Settings(**settings)
         check_log(chosen, log)
-        self.model = model if isinstance(model, Model) else load(model, linear=chosen.linear)
-        check_linear(chosen, self.model)
+        if not isinstance(model, Model):
+            model = load(model, chosen.linear, device=chosen.device, dtype=chosen.dtype)
+        check_loaded(chosen, model)
+        self.model = model
         self.tokenizer = self.model.tokenizer
         allocated = allocate(self.model, chosen)
         self.attention_backend = allocated.backend
@@ -75,6 +79,11 @@ class LLMEngine:
     def caches(self) -> list[LayerCache]:
         """The keys and values of each layer, as `kvlib.attention.new_cache` makes them. Only to be read."""
         return self._worker.caches
+
+    @property
+    def device(self) -> torch.device:
+        """Where weights and cache lie."""
+        return self.model.decoder.device
 
     @property
     def linear(self) -> str:

@@ -33,32 +33,33 @@ def perplexity(
     model: Model,
     text: str | list[int],
     *,
-    dtype: torch.dtype = torch.float32,
+    dtype: torch.dtype | None = None,
     scales: Sequence[tuple[Scale, Scale]] | None = None,
     attention_backend: str = "gather",
     block_size: int = 16,
 ) -> float:
-    """The perplexity of `text`, a text or token ids, through a paged cache of `dtype`.
+    """The perplexity of `text`, a text or token ids, through a paged cache of `dtype`, or of the model's own.
 
     Keys and values are written before they are read, so each token attends to what is stored, its own included.
     `scales` as `kvlib.attention.new_cache` takes them, those of `kv_scales(model, dtype)` for instance. Raises BadInput
     for a text of one token, and what read_prompt, new_cache and attend raise.
     """
     whole("block_size", block_size)
-    token_ids = torch.tensor(read_prompt(text, model, "the text").token_ids)  # [T + 1]
+    config, device = model.decoder.config, model.decoder.device
+    token_ids = torch.tensor(read_prompt(text, model, "the text").token_ids, device=device)  # [T + 1]
     given, following = token_ids[:-1], token_ids[1:]  # [T] each
     if len(given) == 0:
         raise BadInput("the text is one token, with none before it to foretell it from; give at least two")
-    config = model.decoder.config
     num_blocks = -(-len(given) // block_size)
     shape = (config.num_layers, num_blocks, block_size, config.num_kv_heads, config.head_size)
-    caches = new_cache(*shape, dtype, scales=scales)
+    caches = new_cache(*shape, dtype or model.decoder.dtype, device, scales=scales)
     block_tables = torch.arange(1, num_blocks + 1)[None]  # [1, num_blocks]: one after another, after the null block
     surprise = 0.0
     for positions in torch.arange(len(given)).split(CHUNK):  # [C]
         context_lens, query_start_loc = positions[-1:] + 1, torch.tensor([0, len(positions)])
-        batch = Batch(block_tables, context_lens, query_start_loc, block_size=block_size)
+        batch = Batch(block_tables, context_lens, query_start_loc, block_size=block_size, device=device)
         attention = PagedAttention(caches, block_size + positions, batch, attention_backend)
+        positions = positions.to(device)
         hidden = model.decoder.forward(given[positions], positions, attention)  # [C, hidden]
         logits = model.decoder.logits(hidden)  # [C, vocab]
         surprise += float(F.cross_entropy(logits, following[positions], reduction="sum"))

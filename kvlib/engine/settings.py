@@ -5,15 +5,16 @@ from dataclasses import dataclass, fields
 import torch
 
 from kvlib.attention import BACKENDS
-from kvlib.checks import whole
+from kvlib.checks import one_of, whole
 from kvlib.errors import BadConfig
+from kvlib.models.placement import DEVICES, DTYPES
 from kvlib.serving.scheduler import PREEMPTIONS
 from kvlib.shown import shown
 
 PREFIX_CACHES = ("hash", "radix")
 MOST_BITS = 256  # of a size: Python refuses to write ints of thousands of digits into a message
 CACHE_DTYPES = {
-    "auto": torch.float32,
+    "auto": None,
     "float32": torch.float32,
     "fp8": torch.float8_e4m3fn,
     "fp8_e4m3": torch.float8_e4m3fn,
@@ -35,9 +36,13 @@ class Settings:
     prefix_cache            how they are found: "hash", a chain of hashes, or "radix", a tree of token runs
     preemption              what becomes of a request that yields: "recompute" or "swap"
     num_host_blocks         blocks of the second memory that "swap" moves them to
-    kv_cache_dtype          "auto", the model's own float32; "fp8_e4m3" or "fp8"; "int8"
-    attention_backend       one of kvlib.attention.BACKENDS; "auto" takes the fastest that this machine and cache allow
+    kv_cache_dtype          "auto", the dtype of the weights; "fp8_e4m3" or "fp8"; "int8"
+    attention_backend       one of kvlib.attention.BACKENDS; "auto" takes the fastest that device and cache allow
     linear                  form of the linear layers, one of kvlib.models.linear.FORMS; "auto" takes the fastest exact
+    device                  of weights and cache: "cpu"; "cuda", torch's current GPU; "auto", that of a loaded model,
+                            else a GPU if there is one
+    dtype                   of the weights: on a GPU "float16", "bfloat16" (compute capability 8.0 and up) or "float32",
+                            on the CPU "float32"; "auto" is float16 on a GPU
     ======================  ==========================================================================================
     """
 
@@ -53,6 +58,8 @@ class Settings:
     kv_cache_dtype: str = "auto"
     attention_backend: str = "auto"
     linear: str = "auto"
+    device: str = "cpu"
+    dtype: str = "auto"
 
     def __new__(cls, **given: object) -> "Settings":
         known = [field.name for field in fields(cls)]
@@ -67,10 +74,12 @@ class Settings:
         for name in ("enable_chunked_prefill", "enable_prefix_caching"):
             if not isinstance(getattr(self, name), bool):
                 raise BadConfig(f"{name} is {shown(getattr(self, name))}; give True or False")
-        self._check_one_of("prefix_cache", PREFIX_CACHES)
-        self._check_one_of("preemption", PREEMPTIONS)
-        self._check_one_of("kv_cache_dtype", tuple(CACHE_DTYPES))
-        self._check_one_of("attention_backend", ("auto", *BACKENDS))
+        one_of("device", self.device, DEVICES)
+        one_of("dtype", self.dtype, ("auto", *DTYPES))
+        one_of("prefix_cache", self.prefix_cache, PREFIX_CACHES)
+        one_of("preemption", self.preemption, PREEMPTIONS)
+        one_of("kv_cache_dtype", self.kv_cache_dtype, tuple(CACHE_DTYPES))
+        one_of("attention_backend", self.attention_backend, ("auto", *BACKENDS))
         self._check_whole("num_host_blocks", 0)
         if (self.preemption == "swap") != (self.num_host_blocks > 0):
             raise BadConfig(
@@ -83,8 +92,3 @@ class Settings:
     def _check_whole(self, name: str, least: int) -> None:
         if whole(name, getattr(self, name), least).bit_length() > MOST_BITS:
             raise BadConfig(f"{name} is {shown(getattr(self, name))}, beyond any memory; give fewer")
-
-    def _check_one_of(self, name: str, allowed: tuple[str, ...]) -> None:
-        given = getattr(self, name)
-        if not isinstance(given, str) or given not in allowed:
-            raise BadConfig(f"{name} is {shown(given)}; the known ones are {', '.join(allowed)}")

@@ -39,10 +39,11 @@ def generate_without_cache(model: Model, prompt: Any, sampling_params: SamplingP
 
 @torch.inference_mode()
 def _steps(model: Model, generation: SampledGeneration) -> Iterator[RequestOutput]:
-    known = list(generation.prompt.token_ids)
+    known, decoder = list(generation.prompt.token_ids), model.decoder
     while not generation.finished:
-        token_ids = torch.tensor(known)  # [T], one more each time
-        hidden = model.decoder.forward(token_ids, torch.arange(len(token_ids)), NoCache())  # [T, hidden]
-        [answer] = generation.advance({"": model.decoder.logits(hidden[-1:])[0]})
+        token_ids = torch.tensor(known, device=decoder.device)  # [T], one more each time
+        positions = torch.arange(len(known), device=decoder.device)  # [T]
+        hidden = decoder.forward(token_ids, positions, NoCache())  # [T, hidden]
+        [answer] = generation.advance({"": decoder.logits(hidden[-1:])[0].cpu()})
         known.append(answer.token_ids[-1])
         yield generation.output()

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from kvlib.attention import Batch, copy_blocks, swap_blocks
+from kvlib.attention import Batch, swap_blocks
+from kvlib.attention.choice import copy_of
 from kvlib.engine.allocation import Allocated
 from kvlib.engine.decoders import NO_ADAPTER, Decoders
 from kvlib.memory import NULL_BLOCK, BlockManager
@@ -41,6 +42,7 @@ class Worker:
     ) -> None:
         self._decoders = decoders
         self.caches, self._host_caches, self._backend = allocated
+        self._copy_blocks = copy_of(self._backend)
         self._manager = manager
 
     def move(self, step: Step) -> None:
@@ -50,7 +52,7 @@ class Worker:
         if step.swap_ins:
             swap_blocks(self._host_caches, self.caches, step.swap_ins)
         if step.copies:
-            copy_blocks(self.caches, step.copies)
+            self._copy_blocks(self.caches, step.copies)
 
     @torch.inference_mode()
     def compute(self, chunks: list[Chunk]) -> list[Tensor]:
@@ -67,19 +69,21 @@ class Worker:
         width = max(len(table.blocks) for table in tables)
         block_tables = [table.blocks + [NULL_BLOCK] * (width - len(table.blocks)) for table in tables]
         lengths = [len(chunk.token_ids) for chunk in chunks]
+        device = decoder.device
         batch = Batch(
             torch.tensor(block_tables),  # [num_chunks, width]
             torch.tensor([chunk.stop for chunk in chunks]),  # [num_chunks]
             torch.tensor([0, *accumulate(lengths)]),  # [num_chunks + 1]
             block_size=self._manager.block_size,
+            device=device,
         )
         attention = PagedAttention(self.caches, torch.tensor(slots), batch, self._backend)
         token_ids = torch.tensor([token for chunk in chunks for token in chunk.token_ids])  # [T]
         positions = torch.cat([torch.arange(chunk.start, chunk.stop) for chunk in chunks])  # [T]
-        hidden = decoder.forward(token_ids, positions, attention)  # [T, hidden]
+        hidden = decoder.forward(token_ids.to(device), positions.to(device), attention)  # [T, hidden]
         return hidden.split(lengths)
 
     @torch.inference_mode()
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden states [R, hidden] -> logits [R, vocab]; adapters have no part in it."""
-        return self._decoders[NO_ADAPTER].logits(hidden)
+        """Hidden states [R, hidden] -> logits [R, vocab], on the host; adapters have no part in it."""
+        return self._decoders[NO_ADAPTER].logits(hidden).cpu()

@@ -10,6 +10,7 @@ from kvlib.errors import BadModelFile
 from kvlib.models.config_file import ConfigFile
 from kvlib.models.folder import read_object
 from kvlib.models.folder_tensors import StoredTensors
+from kvlib.models.placement import Placement
 from kvlib.models.safetensors import read_stored
 
 FILES = ("adapter_config.json", "adapter_model.safetensors")
@@ -33,8 +34,8 @@ class AdapterFile:
         return a, self.scale * self.tensors.read(f"{name}.lora_B.weight", outputs, self.rank)
 
 
-def read_adapter(folder: Path) -> AdapterFile:
-    """Read adapter_config.json and the header of adapter_model.safetensors.
+def read_adapter(folder: Path, placement: Placement) -> AdapterFile:
+    """Read adapter_config.json and the header of adapter_model.safetensors, whose tensors go where `placement` says.
 
     Raises BadModelFile for a file that is missing or damaged, and for another kind of adapter than plain LoRA.
     """
@@ -56,4 +57,4 @@ def read_adapter(folder: Path) -> AdapterFile:
     tensors = {name.removeprefix(BEGINNING): each for name, each in stored.items()}
     if not tensors:
         raise BadModelFile(f"{weights} holds no tensors; download the adapter again")
-    return AdapterFile(rank, scale, StoredTensors(weights, tensors))
+    return AdapterFile(rank, scale, StoredTensors(weights, tensors, placement))

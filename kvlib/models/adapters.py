@@ -18,6 +18,7 @@ from kvlib.models.decoder import Decoder
 from kvlib.models.learned import Learned
 from kvlib.models.linear import FORMS, Form, Linear, choose
 from kvlib.models.llama import Llama
+from kvlib.models.placement import Placement
 from kvlib.shown import shown
 
 LLAMA = {  # the matrices of a layer in transformers, and what they are here
@@ -81,6 +82,8 @@ def apply_adapter(decoder: Decoder, request: LoRARequest, form: str = "torch") -
     Raises BadConfig for a form that cannot be had, BadInput if there is no such folder, BadModelFile for an adapter
     of another kind than plain LoRA, for another model, or in a damaged file.
     """
+    if not isinstance(decoder, Llama | Learned):
+        raise BadInput(f"a {type(decoder).__name__} takes no adapters; give a Llama or a Learned")
     folder = Path(request.lora_path)
     missing = [path for path in (folder, *(folder / name for name in FILES)) if not path.exists()]
     if missing:
@@ -89,9 +92,9 @@ def apply_adapter(decoder: Decoder, request: LoRARequest, form: str = "torch") -
             f"adapter {request.lora_name!r}: there is no {kind} {str(missing[0])!r}; give a folder with "
             f"{' and '.join(FILES)}"
         )
-    linear = FORMS[choose(form)]
+    linear = FORMS[choose(form, decoder.device)]
     try:
-        adapter = read_adapter(folder)
+        adapter = read_adapter(folder, Placement(decoder.device, decoder.dtype))
         match decoder:
             case Llama(config=config, weights=weights):
                 layers = _adapt(weights.layers, LLAMA, config, adapter, linear)
@@ -101,7 +104,6 @@ def apply_adapter(decoder: Decoder, request: LoRARequest, form: str = "torch") -
                 return Learned(config, weights._replace(layers=layers))
     except BadModelFile as error:
         raise BadModelFile(f"adapter {request.lora_name!r} cannot be used: {error}") from None
-    raise BadInput(f"a {type(decoder).__name__} takes no adapters; give a Llama or a Learned")
 
 
 def _adapt(

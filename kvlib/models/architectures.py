@@ -14,6 +14,7 @@ from kvlib.models.learned import Learned
 from kvlib.models.learned_weights import load_gpt2, load_opt
 from kvlib.models.linear import Form
 from kvlib.models.llama import Llama
+from kvlib.models.placement import Placement
 from kvlib.models.tensors import Tensors
 from kvlib.models.weights import load_weights
 from kvlib.shown import shown
@@ -39,14 +40,14 @@ ARCHITECTURES = {
 }
 
 
-def load_decoder(folder: Path, linear: Form) -> Decoder:
+def load_decoder(folder: Path, linear: Form, placement: Placement) -> Decoder:
     """The model in `folder`, its matrices in the form that `linear` makes. Raises BadModelFile, naming file and field,
     for an architecture, a switch or a file that cannot be used."""
     path = folder / "config.json"
     values = read_object(path)
     architecture = _known(values, path)
     config = architecture.read_config(ConfigFile(values, path))
-    weights = architecture.load_weights(folder_tensors(folder, architecture.base), config, linear)
+    weights = architecture.load_weights(folder_tensors(folder, architecture.base, placement), config, linear)
     return architecture.decoder(config, weights)
 
 

@@ -5,13 +5,14 @@ earlier call too.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch.nn.functional as F
 from torch import Tensor
 
-from kvlib.attention import Batch, attend_batch, write
+from kvlib.attention import Batch, attend_batch
 from kvlib.attention.cache import LayerCache
+from kvlib.attention.choice import store_of
+from kvlib.attention.writing import check_slots
 
 Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 """attention(layer, query, key, value) -> output; query and output [T, num_heads, head_size],
@@ -38,14 +39,20 @@ class NoCache:
         return output[0].transpose(0, 1)  # [T, num_heads, head_size]
 
 
-@dataclass(frozen=True)
 class PagedAttention:
-    """Attention over the paged cache, for one step of a batch of sequences; keys and values stay for later steps."""
+    """Attention over the paged cache, for one step of a batch of sequences; keys and values stay for later steps.
 
-    caches: list[LayerCache]
-    slot_mapping: Tensor  # [T], where the keys and values of this call go
-    batch: Batch  # which blocks hold the context of each sequence
-    backend: str = "gather"
+    slot_mapping [T] int64, on the host: where the keys and values of this call go. batch, on the device of the caches:
+    which blocks hold the context of each sequence. Raises BadInput for a slot outside the caches.
+    """
+
+    def __init__(self, caches: list[LayerCache], slot_mapping: Tensor, batch: Batch, backend: str = "gather") -> None:
+        check_slots(slot_mapping, caches[0].key)  # here, for all layers: on a GPU to look is to wait
+        self.caches = caches
+        self.slot_mapping = slot_mapping.to(caches[0].key.device)
+        self.batch = batch
+        self.backend = backend
+        self.write = store_of(backend)
 
     def __call__(
         self,
@@ -55,7 +62,7 @@ class PagedAttention:
         value: Tensor,  # [T, num_kv_heads, head_size]
     ) -> Tensor:
         key_cache, value_cache, k_scale, v_scale = self.caches[layer]
-        write(key, value, key_cache, value_cache, self.slot_mapping, k_scale=k_scale, v_scale=v_scale)
+        self.write(key, value, key_cache, value_cache, self.slot_mapping, k_scale=k_scale, v_scale=v_scale)
         return attend_batch(
             query,
             key_cache,

@@ -2,19 +2,33 @@
 
 from abc import ABC, abstractmethod
 
+import torch
 from torch import Tensor
 
 from kvlib.models.attending import Attention
 from kvlib.models.config import DecoderConfig
+from kvlib.models.learned_weights import LearnedWeights
+from kvlib.models.weights import Weights
 
 
 class Decoder(ABC):
-    """A decoder-only transformer with its weights, float32; T tokens a call, of one sequence or of several.
+    """A decoder-only transformer with its weights; T tokens a call, of one sequence or of several.
 
     It knows nothing of a cache: every layer hands its query, key and value to the `attention` of the call.
     """
 
     config: DecoderConfig
+    weights: Weights | LearnedWeights
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights lie, and all that `forward` is given."""
+        return self.weights.embedding.device
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the weights, and so of the keys and values."""
+        return self.weights.embedding.dtype
 
     @abstractmethod
     def forward(self, token_ids: Tensor, positions: Tensor, attention: Attention) -> Tensor:
@@ -22,4 +36,4 @@ class Decoder(ABC):
 
     @abstractmethod
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden states [R, hidden] of the rows whose next token is wanted -> logits [R, vocab]."""
+        """Hidden states [R, hidden] of the rows whose next token is wanted -> logits [R, vocab], float32."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from kvlib.gguf import Header
+from kvlib.models.placement import ON_CPU, Placement
 from kvlib.models.tensors import Tensors
 
 HUB_NAMES = {  # of each part of a GGUF name
@@ -30,9 +31,9 @@ HUB_NAMES = {  # of each part of a GGUF name
 class GGUFTensors(Tensors):
     """The tensors of the Llama in the file `path`, as transformers would have them; `head_size` is of its heads."""
 
-    def __init__(self, path: Path, header: Header, head_size: int) -> None:
+    def __init__(self, path: Path, header: Header, head_size: int, placement: Placement = ON_CPU) -> None:
         self._tensors = {_hub_name(name): info for name, info in header.tensors.items()}
-        super().__init__({name: info.shape for name, info in self._tensors.items()})
+        super().__init__({name: info.shape for name, info in self._tensors.items()}, placement)
         self._path = path
         self._head_size = head_size
         self._data = np.memmap(path, mode="r")

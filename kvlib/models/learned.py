@@ -23,9 +23,10 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Learned(Decoder):
-    """A model with its weights. float32; T tokens a call, of one sequence or of several."""
+    """A model with its weights; T tokens a call, of one sequence or of several."""
 
     config: LearnedConfig
+    weights: LearnedWeights
 
     def __init__(self, config: LearnedConfig, weights: LearnedWeights) -> None:
         self.config = config
@@ -50,8 +51,8 @@ class Learned(Decoder):
         return self._norm(hidden, self.weights.norm)  # [T, hidden]
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden states [R, hidden] of the rows whose next token is wanted -> logits [R, vocab]."""
-        return self.weights.unembedding(hidden)  # [R, vocab]
+        """Hidden states [R, hidden] of the rows whose next token is wanted -> logits [R, vocab], float32."""
+        return self.weights.unembedding(hidden).float()  # [R, vocab]
 
     def _norm(self, x: Tensor, norm: Norm) -> Tensor:
         return F.layer_norm(x, norm.weight.shape, norm.weight, norm.bias, self.config.layer_norm_eps)  # [T, hidden]

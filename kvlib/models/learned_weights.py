@@ -30,7 +30,7 @@ class LearnedLayer(NamedTuple):
 
 
 class LearnedWeights(NamedTuple):
-    """All weights of a model, float32."""
+    """All weights of a model."""
 
     embedding: Tensor  # [vocab, hidden]
     positions: Tensor  # [position_offset + context, hidden]

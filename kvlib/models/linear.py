@@ -1,7 +1,8 @@
 """The linear layers behind one small interface, in three forms; the engine takes one and says which.
 
-"torch" is always there. "native", of `kvlib.native`, is as exact and faster, and gives a row the same bits in any
-company; it needs a C compiler. "fp16" keeps the weights in half the bytes, at their precision, where torch can.
+"torch" is always there, and the only one on a GPU. "native", of `kvlib.native`, is as exact and faster, and gives a row
+the same bits in any company; it needs a C compiler. "fp16" keeps the weights in half the bytes, at their precision,
+where torch can.
 """
 
 from collections.abc import Callable
@@ -13,10 +14,11 @@ from torch import Tensor
 
 from kvlib import native
 from kvlib.errors import BadConfig, BadInput
+from kvlib.models.placement import ON_CPU
 from kvlib.native.kernels import constant
 
 Linear = Callable[[Tensor], Tensor]
-"""linear(x [T, inputs]) -> [T, outputs], float32."""
+"""linear(x [T, inputs]) -> [T, outputs], of x's dtype: float32, or on a GPU what its weights have."""
 
 Form = Callable[[Tensor, Tensor | None], Linear]
 """form(weight [outputs, inputs], bias [outputs] or None) -> a Linear that computes with them."""
@@ -25,7 +27,7 @@ LARGEST_FP16 = torch.finfo(torch.float16).max
 
 
 class TorchLinear:
-    """torch's own product, exact float32: x times `weight` [outputs, inputs] transposed, plus `bias` [outputs]."""
+    """torch's own product, exact in float32: x times `weight` [outputs, inputs] transposed, plus `bias` [outputs]."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self.weight = weight
@@ -96,15 +98,17 @@ class NativeLinear:
 FORMS: dict[str, Form] = {"torch": TorchLinear, "fp16": Fp16Linear, "native": NativeLinear}
 
 
-def choose(form: str) -> str:
-    """The form to use where `form` is wished, one of FORMS or "auto": the fastest exact one that can be had here.
+def choose(form: str, device: torch.device = ON_CPU.device) -> str:
+    """The form to use where `form` is wished, one of FORMS or "auto": the fastest exact one that `device` can have.
 
-    Raises BadConfig for another name, and for a form that this machine cannot have.
+    Raises BadConfig for another name, and for a form that cannot be had here.
     """
     if form == "auto":
-        return "torch" if why_not("native") else "native"
+        return "torch" if device.type != "cpu" or why_not("native") else "native"
     if form not in tuple(FORMS):
         raise BadConfig(f"linear is {form!r}; the known ones are auto, {', '.join(FORMS)}")
+    if form != "torch" and device.type != "cpu":
+        raise BadConfig(f"linear is {form!r}, which computes on the CPU, and the weights are on {device}; take 'auto'")
     reason = why_not(form)
     if reason:
         raise BadConfig(f"linear is {form!r}, which cannot be had: {reason}; or take 'auto'")

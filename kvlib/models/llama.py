@@ -17,20 +17,22 @@ from kvlib.models.weights import Weights
 
 
 class Llama(Decoder):
-    """A model with its weights. float32; T tokens a call, of one sequence or of several."""
+    """A model with its weights; T tokens a call, of one sequence or of several."""
 
     config: LlamaConfig
+    weights: Weights
 
     def __init__(self, config: LlamaConfig, weights: Weights) -> None:
         self.config = config
         self.weights = weights
-        self._frequencies = frequencies(config.head_size, config.rope_theta, config.rope_scaling)  # [head_size / 2]
+        turns = frequencies(config.head_size, config.rope_theta, config.rope_scaling)  # [head_size / 2]
+        self._frequencies = turns.to(self.device)
 
     def forward(self, token_ids: Tensor, positions: Tensor, attention: Attention) -> Tensor:
         """token_ids [T] and their positions [T] in their own sequences, int64 -> hidden states [T, hidden]."""
         heads, kv_heads, size = self.config.num_heads, self.config.num_kv_heads, self.config.head_size
         angles = positions[:, None, None] * self._frequencies  # [T, 1, head_size / 2]
-        cos, sin = angles.cos(), angles.sin()  # [T, 1, head_size / 2]
+        cos, sin = angles.cos().to(self.dtype), angles.sin().to(self.dtype)  # [T, 1, head_size / 2]
 
         hidden = F.embedding(token_ids, self.weights.embedding)  # [T, hidden]
         for index, layer in enumerate(self.weights.layers):
@@ -50,8 +52,8 @@ class Llama(Decoder):
         return self._norm(hidden, self.weights.norm)  # [T, hidden]
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Hidden states [R, hidden] of the rows whose next token is wanted -> logits [R, vocab]."""
-        return self.weights.unembedding(hidden)  # [R, vocab]
+        """Hidden states [R, hidden] of the rows whose next token is wanted -> logits [R, vocab], float32."""
+        return self.weights.unembedding(hidden).float()  # [R, vocab]
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x, weight.shape, weight, self.config.rms_norm_eps)  # of x's shape

@@ -4,23 +4,27 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
+import torch
 from torch import Tensor
 
-from kvlib.errors import BadModelFile
+from kvlib.errors import BadConfig, BadModelFile
 from kvlib.models.metadata import AGAIN
+from kvlib.models.placement import ON_CPU, Placement
 
 
 class Tensors(ABC):
-    """Each tensor is read once, as float32, and none may be left over.
+    """Each tensor is read once, to where `placement` says, and none may be left over.
 
     Names are those of Hugging Face's transformers, and `shapes`, rows first, has every tensor that the files hold.
     """
 
-    def __init__(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    def __init__(self, shapes: Mapping[str, tuple[int, ...]], placement: Placement = ON_CPU) -> None:
         self._unread = dict(shapes)
+        self._placement = placement
 
     def read(self, name: str, *expected: int) -> Tensor:
-        """The tensor `name`. Raises BadModelFile if there is none, or if its shape is not the `expected` one."""
+        """The tensor `name`. Raises BadModelFile if there is none, or if its shape is not the `expected` one, and
+        BadConfig for a number that is too large for float16, where that is wanted."""
         if name not in self._unread:
             path, stored = self._place(name)
             raise BadModelFile(f"{path} has no tensor {stored}, expected one of shape {list(expected)}; {AGAIN}")
@@ -31,7 +35,15 @@ class Tensors(ABC):
                 f"{path}: tensor {stored} has shape {list(shape)}, expected {list(expected)} from "
                 f"the model's own configuration; {AGAIN}"
             )
-        return self._load(name)
+        loaded = self._load(name)
+        tensor = loaded.to(self._placement.dtype)
+        if tensor.dtype == torch.float16 and tensor.isinf().any():
+            path, stored = self._place(name)
+            raise BadConfig(
+                f"{path}: tensor {stored} has the number {float(loaded.abs().max()):g}; float16 ends at "
+                f"{torch.finfo(torch.float16).max:g}: take dtype 'float32', or 'bfloat16' where the GPU has it"
+            )
+        return tensor.to(self._placement.device)
 
     def matrix(self, name: str, outputs: int, inputs: int, *, bias: bool = False) -> tuple[Tensor, Tensor | None]:
         """The weight [outputs, inputs] of a linear layer, and its bias [outputs] or None."""
@@ -63,4 +75,4 @@ class Tensors(ABC):
 
     @abstractmethod
     def _load(self, name: str) -> Tensor:
-        """The numbers of the tensor `name`, which is there."""
+        """The numbers of the tensor `name`, which is there: float32, on the CPU."""

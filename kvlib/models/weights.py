@@ -25,7 +25,7 @@ class LayerWeights(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """All weights of a model, float32."""
+    """All weights of a model."""
 
     embedding: Tensor  # [vocab, hidden]
     layers: list[LayerWeights]

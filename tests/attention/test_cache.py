@@ -3,8 +3,7 @@ import torch
 from torch import Tensor
 
 from kvlib.attention import attend, new_cache, write
-from kvlib.bench.kernels.grid import LAYOUTS
-from kvlib.bench.kernels.problems import Case, empty_cache
+from kvlib.bench.kernels.layouts import LAYOUTS, layouts_of, poisoned_cache
 from kvlib.errors import BadConfig, BadInput
 
 from .cases import QUANTISED_BACKENDS
@@ -41,8 +40,7 @@ def test_a_cache_of_a_dtype_that_no_backend_reads_is_refused(dtype: object):
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_token_is_written_to_its_slot_and_nowhere_else(layout: str):
-    case = Case((), block_size=4, num_kv_heads=2, group_size=1, head_size=3, layout=layout)
-    key_cache, value_cache = empty_cache(6, case), empty_cache(6, case)
+    key_cache, value_cache = (poisoned_cache(6, 4, 2, 3, torch.float32, each) for each in layouts_of(layout))
     key, value = numbered(3)
     write(key, value, key_cache, value_cache, torch.tensor([21, 4, 11]))
     for cache, stored in ((key_cache, key), (value_cache, value)):

@@ -9,8 +9,9 @@ from torch import Tensor
 
 from kvlib.attention import attend, new_cache, quantised, write
 from kvlib.attention.quantised import dequantise, quantise
-from kvlib.bench.kernels.grid import LAYOUTS, QUANTISED, batches
-from kvlib.bench.kernels.problems import Case, build, empty_cache
+from kvlib.bench.kernels.grid import QUANTISED, batches
+from kvlib.bench.kernels.layouts import LAYOUTS, layouts_of, poisoned_cache
+from kvlib.bench.kernels.problems import Case, build
 from kvlib.errors import BadConfig, BadInput
 
 from .cases import QUANTISED_BACKENDS
@@ -144,8 +145,7 @@ def test_a_cache_that_is_not_quantised_has_no_scales():
 def test_a_token_is_stored_with_the_scales_of_its_heads_in_its_slot_and_nowhere_else(
     dtype: torch.dtype, layout: str, given: torch.dtype
 ):
-    case = Case((), 4, 3, 1, 5, layout=layout, quantised=dtype)
-    key_cache, value_cache = empty_cache(6, case), empty_cache(6, case)
+    key_cache, value_cache = (poisoned_cache(6, 4, 3, 5, dtype, each) for each in layouts_of(layout))
     untouched = key_cache.clone()
     key, value = torch.randn(2, 2, 3, 5, generator=torch.Generator().manual_seed(0)).to(given)
     write(key, value, key_cache, value_cache, torch.tensor([21, 6]), k_scale=SCALES, v_scale=SCALES.flip(0))

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from kvlib.attention import new_cache, write
 from kvlib.engine import Model, NoCache
-from kvlib.engine.cache_errors import cache_errors
+from kvlib.engine.cache_errors import Comparing, cache_errors
 from kvlib.engine.calibration import HEADROOM, NUM_TOKENS, kv_scales
 
 TEXT = torch.randint(3, 263, (60,), generator=torch.Generator().manual_seed(1)).tolist()
@@ -63,3 +63,10 @@ def test_the_codes_of_a_scale_too_small_lose_what_lies_beyond_them(tiny: Model) 
     for layer in cache_errors(tiny, calibration_ids(tiny), dtype=torch.int8, scales=scales):
         assert layer.key_max == pytest.approx(1 - HEADROOM / 4, abs=0.005)
         assert layer.value_max < 0.005
+
+
+def test_the_error_of_large_numbers_in_half_precision() -> None:
+    comparing = Comparing(new_cache(1, 1, 1, 2, 16, torch.int8, scales=[(10.0, 10.0)]))
+    x = torch.full((300, 2, 16), 1003.0, dtype=torch.float16)  # whose norm is more than float16 holds
+    comparing(0, x, x, x)
+    assert comparing.errors[0] == pytest.approx([3 / 1003] * 4)
