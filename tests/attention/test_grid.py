@@ -1,7 +1,7 @@
 import pytest
 
 from kvlib.attention import attend
-from kvlib.bench.kernels.grid import LAYOUTS
+from kvlib.bench.kernels.layouts import LAYOUTS
 from kvlib.bench.kernels.problems import BOUNDS, Case, build, error
 
 from .cases import GRID, MASKED_GRID, QUANTISED_GRID, backends_for

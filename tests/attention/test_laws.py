@@ -5,7 +5,8 @@ import torch
 
 from kvlib.attention import Batch, attend, attend_batch
 from kvlib.attention.gather import decode_groups
-from kvlib.bench.kernels.grid import LAYOUTS, batches
+from kvlib.bench.kernels.grid import batches
+from kvlib.bench.kernels.layouts import LAYOUTS
 from kvlib.bench.kernels.problems import BOUNDS, Case, build, error
 
 from .cases import BACKENDS_HERE

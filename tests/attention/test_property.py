@@ -2,7 +2,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvlib.attention import attend
-from kvlib.bench.kernels.grid import INDEX_DTYPES, LAYOUTS, QUANTISED
+from kvlib.bench.kernels.grid import INDEX_DTYPES, QUANTISED
+from kvlib.bench.kernels.layouts import LAYOUTS
 from kvlib.bench.kernels.problems import BOUNDS, Case, build, error
 
 from .cases import backends_for
@@ -27,6 +28,7 @@ CASES = st.builds(
     quantised=st.sampled_from([None, None, *QUANTISED]),
     window=st.sampled_from([None, None, 1, 3, 17, 100]),
     softcap=st.sampled_from([None, None, 0.5, 30.0]),
+    sharpness=st.sampled_from([1.0, 1.0, 8.0]),
 )
 
 

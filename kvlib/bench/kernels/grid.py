@@ -4,6 +4,7 @@ from itertools import product
 
 import torch
 
+from kvlib.bench.kernels.layouts import LAYOUTS
 from kvlib.bench.kernels.problems import BOUNDS, Case
 
 BLOCK_SIZES = (1, 3, 16, 24, 544)
@@ -12,7 +13,6 @@ GROUP_SIZES = (1, 3, 4, 5, 20)
 KINDS = ("mixed", "edges", "chunked", "decode", "prefill")
 DTYPES = tuple(BOUNDS)
 QUANTISED = (torch.float8_e4m3fn, torch.int8)
-LAYOUTS = ("plain", "interleaved", "heads_first", "padded")
 INDEX_DTYPES = (torch.int64, torch.int32)
 WINDOWS = (None, 1, 7, 32)
 SOFTCAPS = (None, 2.0)

@@ -13,21 +13,20 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from kvlib.bench.kernels.layouts import laid_out, layouts_of, moved, poisoned_cache
+
 NOWHERE = 2**30
 SPARE_BLOCKS = 3
 
 BOUNDS = {torch.float64: 1e-14, torch.float32: 2e-6, torch.float16: 1e-3, torch.bfloat16: 6e-3}
 """Largest relative L2 error of any one row of output, against float64 on the same stored values."""
 
-LAYOUTS = ("plain", "interleaved", "heads_first", "padded")
-
 
 class Case(NamedTuple):
     """What a problem is built from.
 
-    sequences: (new tokens, context length) of each. layout: one of LAYOUTS; in all but the first the query is part of
-    a wider tensor, as where queries, keys and values come from one product. quantised: the dtype of the caches, where
-    it is not that of the query.
+    sequences: (new tokens, context length) of each. layout: of `kvlib.bench.kernels.layouts.LAYOUTS`. quantised: the
+    dtype of the caches, where it is not that of the query. sharpness: the factor on the usual scale, head_size ** -0.5.
     """
 
     sequences: tuple[tuple[int, int], ...]
@@ -41,6 +40,7 @@ class Case(NamedTuple):
     quantised: torch.dtype | None = None
     window: int | None = None
     softcap: float | None = None
+    sharpness: float = 1.0
 
 
 class Problem(NamedTuple):
@@ -82,18 +82,17 @@ def build(case: Case) -> Problem:
     random = torch.Generator().manual_seed(0)
     block_size, num_kv_heads, head_size = case.block_size, case.num_kv_heads, case.head_size
     num_heads = num_kv_heads * case.group_size
-    scale = head_size**-0.5
+    scale = case.sharpness * head_size**-0.5
     widths = [-(-context_len // block_size) for _, context_len in case.sequences]
     num_blocks = 1 + sum(widths) + SPARE_BLOCKS
     free = torch.randperm(num_blocks - 1, generator=random) + 1
-    key_cache, value_cache = empty_cache(num_blocks, case), empty_cache(num_blocks, case)
+    cache_shape = (num_blocks, block_size, num_kv_heads, head_size)
+    stored = case.quantised or case.dtype
+    key_cache, value_cache = (poisoned_cache(*cache_shape, stored, layout) for layout in layouts_of(case.layout))
 
     num_tokens = sum(new for new, _ in case.sequences)
     query = torch.randn(num_tokens, num_heads, head_size, generator=random).to(case.dtype)
-    if case.layout != "plain":
-        fused = query.new_full((num_tokens, num_heads + 2 * num_kv_heads, head_size), math.nan)
-        fused[:, :num_heads] = query
-        query = fused[:, :num_heads]
+    query = laid_out(query, num_kv_heads, case.layout)
     expected = torch.zeros(query.shape, dtype=torch.float64)
     table = torch.full((len(widths), max(widths, default=0) + 2), NOWHERE, dtype=case.index_dtype)
     scales = {}
@@ -157,35 +156,7 @@ def error(output: Tensor, expected: Tensor) -> float:
     return max(ratio.tolist(), default=0.0)
 
 
-def empty_cache(num_blocks: int, case: Case) -> Tensor:
-    """[num_blocks, block_size, num_kv_heads, head_size] in the case's layout, poison throughout."""
-    block_size, heads, size = case.block_size, case.num_kv_heads, case.head_size
-    dtype = case.quantised or case.dtype
-
-    def poisoned(*shape: int) -> Tensor:
-        return torch.full(shape, math.nan if dtype.is_floating_point else -128, dtype=dtype)
-
-    if case.layout == "interleaved":
-        return poisoned(num_blocks, 2, block_size, heads, size)[:, 1]
-    if case.layout == "heads_first":
-        return poisoned(num_blocks, heads, block_size, size).transpose(1, 2)
-    if case.layout == "padded":
-        return poisoned(num_blocks, block_size, heads, size + 3)[..., :size]
-    return poisoned(num_blocks, block_size, heads, size)
-
-
 def random_codes(shape: tuple[int, ...], dtype: torch.dtype, random: torch.Generator) -> Tensor:
     """Numbers that the dtype stores, as normally distributed as it can, the largest and the smallest among them."""
     limit, spread = {torch.int8: (127, 40), torch.float8_e4m3fn: (448, 100)}[dtype]
     return (torch.randn(shape, generator=random) * spread).clamp(-limit, limit).to(dtype)
-
-
-def everything_of(tensor: Tensor) -> Tensor:
-    """[N]: all that lies in the memory of `tensor`, which may be a part of it."""
-    return tensor.as_strided((tensor.untyped_storage().nbytes() // tensor.itemsize,), (1,), 0)
-
-
-def moved(tensor: Tensor, device: torch.device | str, copy: bool = False) -> Tensor:
-    """`tensor` with all that lies between its numbers, which `Tensor.to` would leave out; arguments as there."""
-    everything = everything_of(tensor).to(device, copy=copy)
-    return everything.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
