@@ -32,6 +32,10 @@ class OutsideMemory(KvlibError):
     """A kernel that is being watched reads or writes where none of its arguments is."""
 
 
+class EndlessLoop(KvlibError):
+    """A program of a kernel that does more steps than any needs."""
+
+
 class OutOfBlocks(KvlibError):
     """The pool has too few free blocks now; the call changed nothing and may succeed later."""
 

@@ -9,6 +9,9 @@ from torch import Tensor
 
 from kvlib.bench.kernels.problems import Problem
 
+SHARP_SCORE = 50
+"""The size of scores from which on e to the difference of two may be 0 in float32."""
+
 
 class Row(NamedTuple):
     """One query head of one sequence and all that it may read, in float64.
@@ -54,6 +57,7 @@ def faults(row: Row) -> Iterator[tuple[str, Tensor]]:
     yield "the scale is left out; each score is scale * (query . key)", _mean(score / row.scale, values)
     weights = score.exp()
     yield "the weights are not divided by their sum", weights @ values
+    yield "the scores themselves are the weights; a weight is e to a score", score @ values / score.sum()
     shifted = (score - score.max()).exp()
     yield "the weights are not divided by their sum", shifted @ values
     for kv_head in range(row.key.shape[1]):
@@ -72,8 +76,9 @@ def faults(row: Row) -> Iterator[tuple[str, Tensor]]:
     yield from _not_rescaled(row)
     if row.split_len:
         yield from _badly_split(row)
-    words = "no token has any weight: e to a score far below the maximum is 0, so each head needs a maximum of its own"
-    yield words, torch.zeros_like(row.query)
+    if score.abs().max() > SHARP_SCORE:
+        words = "no token has any weight: e to a score far below the maximum is 0; each head needs a maximum of its own"
+        yield words, torch.zeros_like(row.query)
 
 
 def _left_out(row: Row, widths: set[int]) -> Iterator[tuple[str, Tensor]]:
@@ -82,8 +87,8 @@ def _left_out(row: Row, widths: set[int]) -> Iterator[tuple[str, Tensor]]:
     for width in sorted(widths):
         full = num_tokens // width * width
         if full < num_tokens:
-            words = f"the last {num_tokens - full} tokens are left out: round the number of turns up"
-            yield words, _mean(score[:full], values[:full])
+            tokens = f"last {num_tokens - full} tokens are" if num_tokens - full > 1 else "last token is"
+            yield f"the {tokens} left out; round the number of turns up", _mean(score[:full], values[:full])
         for begin in range(0, num_tokens, width) if width > 1 else [num_tokens - 1]:
             here = torch.zeros(num_tokens, dtype=torch.bool)
             here[begin : begin + width] = True
@@ -98,7 +103,7 @@ def _left_out(row: Row, widths: set[int]) -> Iterator[tuple[str, Tensor]]:
 def _not_rescaled(row: Row) -> Iterator[tuple[str, Tensor]]:
     """The softmax in pieces, with a step left out when the maximum grows."""
     for tile in {row.tile, row.block_size}:
-        for forgotten in ("weighted values", "total", "weighted values and the total"):
+        for forgotten in ("weighted values are", "total is", "weighted values and the total are"):
             weighted, total, maximum = torch.zeros_like(row.query), row.score.new_zeros(()), row.score[0] - 1e9
             for score, values in zip(row.score.split(tile), row.values.split(tile)):
                 new_maximum = torch.maximum(maximum, score.max())
@@ -108,7 +113,7 @@ def _not_rescaled(row: Row) -> Iterator[tuple[str, Tensor]]:
                 weighted = weighted * (1 if "values" in forgotten else rescale) + weight @ values
                 maximum = new_maximum
             yield (
-                f"the {forgotten} are not rescaled where a turn brings a larger maximum",
+                f"the {forgotten} not rescaled where a turn brings a larger maximum",
                 weighted / total,
             )
 
@@ -135,7 +140,7 @@ def _badly_split(row: Row) -> Iterator[tuple[str, Tensor]]:
 
 
 def _mean(score: Tensor, values: Tensor) -> Tensor:
-    """The mean of the values by the softmax of their scores; scores without a value are of zeros."""
-    return (
-        score.softmax(0)[: len(values)] @ values if len(score) else torch.zeros(values.shape[1:], dtype=torch.float64)
-    )
+    """The mean of the values by the softmax of their scores, zero if all are -inf; further scores are of zeros."""
+    if not (score > -math.inf).any():
+        return torch.zeros(values.shape[1:], dtype=torch.float64)
+    return score.softmax(0)[: len(values)] @ values

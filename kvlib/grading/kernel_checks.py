@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from itertools import product
+from textwrap import fill
 from typing import NamedTuple
 
 import torch
@@ -12,16 +13,20 @@ from kvlib.errors import BadInput
 from kvlib.grading.reasons import combine_reason
 from kvlib.grading.trials import Answer, Trial, Wrong, attend, run
 
+WIDTH = 72  # columns
+
 
 class Verdict(NamedTuple):
-    """What a check found; `str` of it is one line."""
+    """What a check found; `str` of it is one line if it is right, and wrapped at WIDTH columns if not."""
 
     exercise: str
     is_right: bool
     words: str
 
     def __str__(self) -> str:
-        return f"{self.exercise}: {'right' if self.is_right else 'wrong'}. {self.words}"
+        if self.is_right:
+            return f"{self.exercise}: right. {self.words}"
+        return fill(f"{self.exercise}: wrong. {self.words}", WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 class Work(NamedTuple):
@@ -32,7 +37,9 @@ class Work(NamedTuple):
     reads: float
 
     def __str__(self) -> str:
-        return f"{self.num_programs:3} programs, {self.turns:2} turns at most, each key read {self.reads:.1f} times"
+        programs = "1 program" if self.num_programs == 1 else f"{self.num_programs} programs"
+        turns = "1 turn" if self.turns == 1 else f"{self.turns} turns"
+        return f"{programs + ',':13} {turns + ' at most,':17} each key read {self.reads:.1f} times"
 
 
 def check(exercise: str, answer: Answer) -> Verdict:
@@ -72,27 +79,26 @@ def _counted(trial: Trial) -> Work:
 
 
 def _first(attention: Answer) -> None:
-    attend(attention, Case(((1, 16), (1, 5), (1, 40), (1, 0)), 16, 2, 2, 16, torch.float16))
+    attend(attention, Case(((1, 16), (1, 5), (1, 40), (1, 0)), 16, 2, 3, 32, torch.float16))
 
 
 def _online(attention: Answer) -> None:
-    case = Case(((1, 5), (1, 40), (1, 0)), 16, 2, 2, 16, torch.float16)
-    attend(attention, case)
-    attend(attention, case, sharp=True)
+    case = Case(((1, 5), (1, 40), (1, 40), (1, 5), (1, 0)), 16, 2, 2, 32, torch.float16)
+    attend(attention, case, sharp=[2], low=[3])
 
 
 def _tiled(attention: Answer) -> None:
-    attend(attention, Case(((1, 50), (1, 24), (1, 0)), 24, 1, 2, 16, torch.float16))
-    problem, watch = attend(attention, Case(((1, 5), (1, 40)), 1, 2, 1, 16, torch.float16))
+    case = Case(((1, 50), (1, 24), (1, 5), (1, 0)), 24, 1, 3, 32, torch.float16)
+    attend(attention, case, sharp=[1], low=[2])
+    problem, _, watch = attend(attention, Case(((1, 40),), 1, 2, 1, 32, torch.float16))
     turns = watch.turns(problem.key_cache)
     if turns > 10:
         raise Wrong(f"It takes {turns} turns for 40 tokens in blocks of 1; take a tile of 16 tokens a turn.")
 
 
 def _grouped(attention: Answer) -> None:
-    case = Case(((1, 20), (1, 0), (1, 33)), 5, 2, 3, 16, torch.float16)
-    problem, watch = attend(attention, case)
-    attend(attention, case, sharp=True)
+    case = Case(((1, 20), (1, 0), (1, 33), (1, 33), (1, 7)), 5, 2, 3, 32, torch.float16)
+    problem, _, watch = attend(attention, case, sharp=[3], low=[4])
     most = watch.reads(problem.key_cache).max()
     if most > 1:
         raise Wrong(f"Every row is right, but a key is read {most} times; read it once for all heads of its group.")
@@ -100,16 +106,17 @@ def _grouped(attention: Answer) -> None:
 
 def _combine(combine: Answer) -> None:
     random = torch.Generator().manual_seed(0)
-    parts = torch.randn(2, 2, 5, 16, generator=random)  # [num_seqs, num_heads, num_splits, head_size]
-    log_sums = 2 * torch.randn(2, 2, 5, generator=random)
+    parts = torch.randn(2, 3, 5, 32, generator=random)  # [num_seqs, num_heads, num_splits, head_size]
+    log_sums = 2 * torch.randn(2, 3, 5, generator=random)
     log_sums[0, 1] += 200  # e to these is infinite in float32
+    log_sums[0, 2] -= 200  # and to these zero
     log_sums[1, 0, 3:] = log_sums[1, 1] = -math.inf
     parts[log_sums == -math.inf] = 0
     weights = log_sums.double().softmax(-1).nan_to_num(0)  # [num_seqs, num_heads, num_splits]
     expected = (weights[..., None] * parts.double()).sum(2)
     output = torch.full_like(expected, math.nan, dtype=torch.float32)
     run(combine, {"parts": parts, "log_sums": log_sums}, output)
-    for sequence, head in product(range(2), range(2)):
+    for sequence, head in product(range(2), range(3)):
         got, right = output[sequence, head], expected[sequence, head]
         if error(got[None], right[None]) > BOUNDS[torch.float32]:
             why = combine_reason(got, right, parts[sequence, head], log_sums[sequence, head])
@@ -117,20 +124,21 @@ def _combine(combine: Answer) -> None:
 
 
 def _split(attention: Answer) -> None:
-    case = Case(((1, 70), (1, 9), (1, 0)), 8, 1, 2, 16, torch.float16)
+    case = Case(((1, 40), (1, 0), (1, 5), (1, 70)), 3, 2, 3, 32, torch.float16)
     for num_splits in (1, 3, 8):
+        options = {"num_splits": num_splits, "max_context_len": 70}
         split_len = -(-70 // num_splits)
-        problem, watch = attend(attention, case, {"num_splits": num_splits, "max_context_len": 70}, split_len=split_len)
-        most = watch.most_read(problem.key_cache) // 16
+        problem, _, watch = attend(attention, case, options, sharp=[3], low=[2], split_len=split_len)
+        most = watch.most_read(problem.key_cache) // 32
         if num_splits > 1 and most >= 70:
             raise Wrong(f"With {num_splits} splits of 70 tokens one program still reads {most} tokens.")
 
 
 CHECKS: dict[str, tuple[Callable[[Answer], None], str]] = {
     "first": (_first, "Full and part-filled blocks in any order, and an empty sequence."),
-    "online": (_online, "Small scores, and scores whose e is infinite in float32."),
+    "online": (_online, "Small scores, large ones, and scores far below zero."),
     "tiled": (_tiled, "Blocks of 24 and of 1, 16 tokens a turn."),
     "grouped": (_grouped, "Groups of 3 heads, each key read once."),
-    "combine": (_combine, "Splits of all sizes, empty ones, and a row with no token at all."),
+    "combine": (_combine, "Splits of all sizes, empty ones, a row without a token."),
     "split": (_split, "1, 3 and 8 splits, many of them without a token."),
 }

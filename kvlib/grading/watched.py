@@ -6,40 +6,28 @@ each address is looked up first, and one that belongs to no argument of the kern
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from torch import Tensor
 from triton.runtime import interpreter
 
 from kvlib.attention.triton import INTERPRETED
-from kvlib.errors import OutsideMemory
+from kvlib.errors import EndlessLoop, OutsideMemory
+from kvlib.grading.accesses import Access, Launch, Outside, begin_of
 
 BUILDER = interpreter.interpreter_builder
 
-
-class Launch(NamedTuple):
-    """One launch: the kernel's name, how many programs it had, and its arguments that are tensors."""
-
-    kernel: str
-    num_programs: int
-    tensors: dict[str, Tensor]
-
-
-class Access(NamedTuple):
-    """One load or store of one program: the launch, the program of it, where the tensor begins, how many numbers."""
-
-    launch: int
-    program: tuple[int, ...]
-    begin: int
-    num_elements: int
+MOST_STEPS = 30_000
+"""Arithmetic steps of one program after which its loop is taken to be endless; each step is of a whole row or tile."""
 
 
 class Watch:
     """`with Watch() as watch:` sees all that interpreted kernels do inside, and nothing of compiled ones.
 
-    A program that leaves the memory of its kernel's arguments ends the launch with an OutsideMemory as the cause.
-    Ask only about tensors that have their memory for themselves.
+    A program that leaves the memory of its kernel's arguments ends the launch with an OutsideMemory as the cause, and
+    `outside` tells which; one that does more than MOST_STEPS ends it with an EndlessLoop. Ask only about tensors that
+    have their memory for themselves.
     """
 
     sees = INTERPRETED
@@ -48,6 +36,9 @@ class Watch:
         self.launches: list[Launch] = []
         self.loads: list[Access] = []
         self.stores: list[Access] = []
+        self.outside: Outside | None = None
+        self._program: tuple = ()
+        self._steps = 0
         self._reads: dict[int, np.ndarray] = {}
         self._writes: dict[int, np.ndarray] = {}
 
@@ -61,7 +52,7 @@ class Watch:
 
     def turns(self, tensor: Tensor) -> int:
         """The most loads from `tensor` that one program did, one after another."""
-        loads = Counter(load[:2] for load in self.loads if load.begin == tensor.data_ptr())
+        loads = Counter(load.of for load in self.loads if load.begin == tensor.data_ptr())
         return max(loads.values(), default=0)
 
     def most_read(self, tensor: Tensor) -> int:
@@ -69,17 +60,8 @@ class Watch:
         numbers: Counter[tuple] = Counter()
         for load in self.loads:
             if load.begin == tensor.data_ptr():
-                numbers[load[:2]] += load.num_elements
+                numbers[load.of] += len(load.elements)
         return max(numbers.values(), default=0)
-
-    def unwritten(self) -> str:
-        """The name of an argument that was read where no program wrote, though others wrote into it; "" if none."""
-        for launch, _, begin, _ in self.loads:
-            reads, writes = self._reads[begin], self._writes.get(begin)
-            if writes is not None and ((reads > 0) & (writes == 0)).any():
-                tensors = self.launches[launch].tensors
-                return next(name for name, tensor in tensors.items() if _begin(tensor) == begin)
-        return ""
 
     def __enter__(self) -> Self:
         if self.sees:
@@ -89,22 +71,35 @@ class Watch:
             BUILDER.create_masked_store = self._access(
                 BUILDER.create_masked_store, self.stores, self._writes, "writes", mask_at=2
             )
+            BUILDER.binary_op = self._step(BUILDER.binary_op)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.sees:
             interpreter.GridExecutor.__call__ = self._call
-            del BUILDER.create_masked_load, BUILDER.create_masked_store
+            del BUILDER.create_masked_load, BUILDER.create_masked_store, BUILDER.binary_op
 
     def _launch(self, call: Callable) -> Callable:
         def launch(executor: Any, *args: Any, **kwargs: Any) -> None:
             given = {**dict(zip(executor.arg_names, args)), **kwargs}
             tensors = {name: value for name, value in given.items() if isinstance(value, Tensor) and value.numel()}
             grid = executor.grid(given) if callable(executor.grid) else executor.grid
-            self.launches.append(Launch(executor.fn.__name__, int(np.prod(grid)), tensors))
+            self.launches.append(Launch(executor.fn.__name__, tuple(grid), tensors, executor.fn))
             call(executor, *args, **kwargs)
 
         return launch
+
+    def _step(self, operation: Callable) -> Callable:
+        def counted(*args: Any) -> Any:
+            program = (len(self.launches), BUILDER.grid_idx)
+            self._steps = self._steps + 1 if program == self._program else 1
+            self._program = program
+            if self._steps > MOST_STEPS:
+                kernel = self.launches[-1].kernel
+                raise EndlessLoop(f"program {BUILDER.grid_idx} of {kernel} did {MOST_STEPS:,} steps and had no end")
+            return operation(*args)
+
+        return counted
 
     def _access(
         self, access: Callable, log: list[Access], counts: dict[int, np.ndarray], verb: str, mask_at: int = 1
@@ -120,20 +115,18 @@ class Watch:
     def _count(self, addresses: np.ndarray, log: list[Access], counts: dict[int, np.ndarray], verb: str) -> None:
         launch = self.launches[-1]
         for tensor in launch.tensors.values():
-            storage, begin, size = tensor.untyped_storage(), _begin(tensor), tensor.itemsize
+            storage, begin, size = tensor.untyped_storage(), begin_of(tensor), tensor.itemsize
             inside = (addresses >= begin) & (addresses + size <= begin + storage.nbytes())
             if inside.any():
                 element = (addresses[inside] - begin) // size
                 count = counts.setdefault(begin, np.zeros(storage.nbytes() // size, np.int64))
                 np.add.at(count, element, 1)
-                log.append(Access(len(self.launches) - 1, BUILDER.grid_idx, begin, len(element)))
+                log.append(Access(len(self.launches) - 1, BUILDER.grid_idx, begin, element))
                 addresses = addresses[~inside]
         if len(addresses):
+            self.outside = Outside(launch, launch.nearest(int(addresses[0])))
+            many = f"{len(addresses)} numbers" if len(addresses) > 1 else "a number"
             raise OutsideMemory(
-                f"program {BUILDER.grid_idx} of {launch.kernel} {verb} {len(addresses)} numbers outside all of its "
-                f"arguments ({', '.join(launch.tensors)})"
+                f"program {BUILDER.grid_idx} of {launch.kernel} {verb} {many} outside all of its arguments "
+                f"({', '.join(launch.tensors)})"
             )
-
-
-def _begin(tensor: Tensor) -> int:
-    return tensor.untyped_storage().data_ptr()

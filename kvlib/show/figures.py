@@ -46,6 +46,9 @@ PREFILL = "#b04c0a"
 DECODE = "#2563c9"
 SEQUENCES = ("#0a6164", "#981737", "#924a96", "#66725a", "#5a1669", "#104f05")
 
+LEAST_WIDTH = 320
+"""Pixels below which a figure is not made smaller, as its type would not be read; where there are fewer it scrolls."""
+
 # What XML cannot hold, as an escape that a reader can tell.
 ESCAPES = {code: f"\\x{code:02x}" for code in (*range(32), 127) if chr(code) not in "\t\n\r"} | {
     code: f"\\u{code:04x}" for code in (*range(0xD800, 0xE000), 0xFFFE, 0xFFFF)
@@ -138,7 +141,7 @@ class Picture:
     alt: str
 
     def _repr_html_(self) -> str:
-        return f'<figure class="kv-figure">{self.svg}</figure>'
+        return f'<figure class="kv-figure" style="margin-inline: 0; overflow-x: auto">{self.svg}</figure>'
 
     def __repr__(self) -> str:
         return f"figure: {self.alt}"
@@ -197,7 +200,8 @@ def _for_the_page(drawn: str, alt: str) -> str:
         "role": "img",
         "aria-label": alt,
         "viewBox": f"0 0 {width} {height}",
-        "style": f"width: 100%; max-width: {1.4 * float(width):g}px; height: auto; fill: {_variable(INK)}; "
+        "style": f"width: 100%; min-width: {min(LEAST_WIDTH, float(width)):g}px; "
+        f"max-width: {1.4 * float(width):g}px; height: auto; fill: {_variable(INK)}; "
         "stroke-linejoin: round; font-family: var(--kv-sans, sans-serif)",
     }
     return ElementTree.tostring(root, encoding="unicode")

@@ -20,6 +20,9 @@ from kvlib.show.figures import (
     show,
 )
 
+MOST_TURNS = 2000
+"""Of all programs together; a picture of more shows nothing, and takes long to draw."""
+
 WIDTH = 360  # pixels
 LEFT = 60  # of what the rows are called
 
@@ -27,8 +30,19 @@ LEFT = 60  # of what the rows are called
 def walk(block_table: Sequence[int], context_len: int, block_size: int, num_blocks: int) -> Picture:
     """The physical memory in a row, and over each block that the table names the turn in which a program visits it.
 
-    Filled slots are full, empty ones hollow. Block 0 belongs to nobody.
+    Filled slots are full, empty ones hollow. Block 0 belongs to nobody. Raises BadInput where the table has too few
+    blocks for the context, or one that does not exist.
     """
+    for name, value in (("context_len", context_len), ("block_size", block_size), ("num_blocks", num_blocks)):
+        whole(name, value, error=BadInput)
+    if len(block_table) * block_size < context_len:
+        raise BadInput(
+            f"block_table has {len(block_table)} blocks of {block_size} for {context_len} tokens; "
+            f"give {ceil(context_len / block_size)}"
+        )
+    for block in block_table:
+        if not 0 <= whole("an entry of block_table", block, 0, BadInput) < num_blocks:
+            raise BadInput(f"block_table has block {block}; the {num_blocks} blocks are 0 to {num_blocks - 1}")
     turns = {block: turn for turn, block in enumerate(block_table[: ceil(context_len / block_size)])}
     width = WIDTH / num_blocks
     with figure(WIDTH, 92) as fig:
@@ -53,7 +67,13 @@ def walk(block_table: Sequence[int], context_len: int, block_size: int, num_bloc
 
 
 def pieces(scores: Sequence[float], tile: int) -> Picture:
-    """The softmax in pieces: the score of each token, the largest so far, and what each turn multiplies the sums by."""
+    """The softmax in pieces: the score of each token, the largest so far, and what each turn multiplies the sums by.
+
+    Raises BadInput without a score.
+    """
+    whole("tile", tile, error=BadInput)
+    if not scores:
+        raise BadInput("scores is empty; give a number for each token")
     turns = [scores[start : start + tile] for start in range(0, len(scores), tile)]
     maxima = [max(scores[: (turn + 1) * tile]) for turn in range(len(turns))]
     factors = [exp(before - now) for before, now in pairwise(maxima)]
@@ -86,12 +106,19 @@ def programs(
 ) -> Picture:
     """Who reads what of one sequence: tokens to the right, query heads down, a box a program, a line a turn.
 
-    Heads of one KV group have one colour. The upper row shows the blocks of `block_size` tokens.
+    Heads of one KV group have one colour. The number in a box is its program's. The upper row shows the blocks of
+    `block_size` tokens. Raises BadInput where all programs together have more than MOST_TURNS turns.
     """
     sizes = {"context_len": context_len, "block_size": block_size, "num_heads": num_heads, "group_size": group_size}
     for name, value in (sizes | {"tile": tile, "heads_a_program": heads_a_program, "num_splits": num_splits}).items():
         whole(name, value, error=BadInput)
     split_len = ceil(context_len / num_splits)
+    all_turns = ceil(num_heads / heads_a_program) * ceil(context_len / min(tile, split_len))
+    if all_turns > MOST_TURNS:
+        raise BadInput(
+            f"{context_len} tokens and {num_heads} heads make {all_turns} turns; a picture shows {MOST_TURNS} at most: "
+            "take a shorter context, a larger tile or fewer heads"
+        )
     a_token, row = (WIDTH - LEFT) / context_len, 20
     height = 24 + num_heads * row + 6
     count = 0

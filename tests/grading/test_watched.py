@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 from triton.runtime.errors import InterpreterError
 
-from kvlib.errors import OutsideMemory
+from kvlib.errors import EndlessLoop, OutsideMemory
 from kvlib.grading.watched import Watch
 
 
@@ -41,7 +41,8 @@ def test_it_counts_reads_and_writes_of_every_number():
     assert output.tolist() == [2 * i for i in range(10)] + [0, 0]
     assert watch.reads(x).tolist() == [2, 2] + [1] * 8
     assert watch.writes(output).tolist() == [2, 2] + [1] * 8 + [0, 0]
-    assert [launch[:2] for launch in watch.launches] == [("double_kernel", 3), ("double_kernel", 1)]
+    assert [launch[:2] for launch in watch.launches] == [("double_kernel", (3,)), ("double_kernel", (1,))]
+    assert [launch.num_programs for launch in watch.launches] == [3, 1]
 
 
 def test_it_tells_the_turns_and_the_reads_of_the_longest_program():
@@ -81,16 +82,30 @@ def test_memory_of_an_earlier_launch_is_outside():
             shifted_kernel[(1,)](output, x, shift, ROW=8)
 
 
-def test_it_names_what_was_read_where_nothing_was_written():
-    x, middle, output = torch.arange(8), torch.zeros(8, dtype=torch.int64), torch.zeros(8, dtype=torch.int64)
-    with Watch() as watch:
-        double_kernel[(1,)](middle, x, 8, ROW=8)
-        double_kernel[(1,)](output, middle, 8, ROW=8)
-    assert watch.unwritten() == ""
-    with Watch() as watch:
-        double_kernel[(1,)](middle, x, 5, ROW=8)
-        double_kernel[(1,)](output, middle, 8, ROW=8)
-    assert watch.unwritten() == "x"
+@pytest.mark.parametrize(("shift", "nearest"), [(-8, "x"), (8, "x"), (2**30, "")])
+def test_it_tells_which_argument_was_left(shift, nearest):
+    both = torch.arange(2**16)
+    x, output = both.clone(), torch.zeros(8, dtype=torch.int64)
+    start = 0 if shift < 0 else 2**16 - 8
+    with Watch() as watch, pytest.raises(InterpreterError):
+        shifted_kernel[(1,)](output, x, start + shift, ROW=8)
+    assert watch.outside.nearest == nearest
+    assert watch.outside.launch.kernel == "shifted_kernel"
+
+
+@triton.jit
+def endless_kernel(output, x):
+    i = tl.load(x)
+    while i < 8:
+        tl.store(output + i, i)
+
+
+def test_a_loop_without_an_end_is_ended():
+    x, output = torch.zeros(1, dtype=torch.int64), torch.zeros(8, dtype=torch.int64)
+    with Watch(), pytest.raises(InterpreterError) as raised:
+        endless_kernel[(1,)](output, x)
+    assert isinstance(raised.value.__cause__, EndlessLoop)
+    assert "program (0, 0, 0) of endless_kernel did 30,000 steps" in str(raised.value.__cause__)
 
 
 def test_afterwards_the_interpreter_is_as_it_was():
@@ -100,7 +115,7 @@ def test_afterwards_the_interpreter_is_as_it_was():
     with pytest.raises(ZeroDivisionError), Watch():
         raise ZeroDivisionError
     assert interpreter.GridExecutor.__call__ is before
-    assert "create_masked_load" not in vars(interpreter.interpreter_builder)
+    assert not {"create_masked_load", "binary_op"} & set(vars(interpreter.interpreter_builder))
     x, output = torch.arange(8), torch.zeros(8, dtype=torch.int64)
     double_kernel[(1,)](output, x, 8, ROW=8)
     assert output.tolist() == [0, 2, 4, 6, 8, 10, 12, 14]

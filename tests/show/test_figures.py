@@ -28,8 +28,17 @@ def drawn(alt: str = ALT, colour: str = DECODE) -> Picture:
 
 def test_page_gets_a_figure_with_its_text_and_a_terminal_the_text_alone() -> None:
     html = drawn()._repr_html_()
-    assert html.startswith('<figure class="kv-figure"><svg role="img" aria-label="A line that rises')
+    assert html.startswith(
+        '<figure class="kv-figure" style="margin-inline: 0; overflow-x: auto"><svg role="img" aria-label="A line that'
+    )
     assert repr(drawn()) == f"figure: {ALT}"
+
+
+@pytest.mark.parametrize(("width", "least"), [(400, 320), (200, 200)])
+def test_figure_is_not_made_smaller_than_its_type_can_be_read(width: int, least: int) -> None:
+    with figure(width, 100) as fig:
+        fig.subplots()
+    assert f"width: 100%; min-width: {least}px; max-width: {1.4 * width:g}px" in show(fig, alt="Two empty axes.").svg
 
 
 @pytest.mark.parametrize(

@@ -50,3 +50,26 @@ def test_a_size_below_one_is_refused(name):
     sizes = {"context_len": 96, "block_size": 8, "num_heads": 8, "group_size": 4, "tile": 8}
     with pytest.raises(BadInput, match=f"{name} is 0"):
         programs(**{**sizes, name: 0})
+
+
+@pytest.mark.parametrize(
+    ("block_table", "said"),
+    [
+        ([7, 2], "block_table has 2 blocks of 4 for 10 tokens; give 3"),
+        ([7, 2, 9], "block_table has block 9; the 9 blocks are 0 to 8"),
+        ([7, -2, 5], "an entry of block_table is -2"),
+    ],
+)
+def test_a_walk_through_blocks_that_are_not_there_is_refused(block_table, said):
+    with pytest.raises(BadInput, match=said):
+        walk(block_table, context_len=10, block_size=4, num_blocks=9)
+
+
+def test_pieces_of_nothing_are_refused():
+    with pytest.raises(BadInput, match="scores is empty"):
+        pieces([], tile=4)
+
+
+def test_more_turns_than_a_picture_shows_are_refused():
+    with pytest.raises(BadInput, match="5000 tokens and 32 heads make 20000 turns; a picture shows 2000 at most"):
+        programs(context_len=5000, block_size=8, num_heads=32, group_size=4, tile=8)
