@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from kvlib.checks import whole
 from kvlib.errors import BadInput
 from kvlib.show.figures import (
-    GRID,
     MUTED,
     Picture,
     Rectangle,
@@ -23,7 +22,7 @@ def launch(context_lens: Sequence[int], num_kv_heads: int, num_splits: int, spli
     """The grid (num_kv_heads, num_seqs, num_splits) of `kvlib.attention.triton.decode`, sequence under sequence.
 
     context_lens: tokens of each sequence. Tokens run to the right, a row is a KV head, a column a split of `split_len`
-    tokens. A box is full as far as its program has tokens to read, and hollow where the text has ended before. Raises
+    tokens. A box is full as far as its program has tokens to read, and grey where the text has ended before. Raises
     BadInput for sizes below 1 or a text that is longer than its splits.
     """
     sizes = {"num_kv_heads": num_kv_heads, "num_splits": num_splits, "split_len": split_len}
@@ -48,7 +47,7 @@ def launch(context_lens: Sequence[int], num_kv_heads: int, num_splits: int, spli
                 share = min(max(context_len - split * split_len, 0), split_len) / split_len
                 for head in range(num_kv_heads):
                     corner = LEFT + wide * split + 1, y + ROW * head + 1
-                    box = Rectangle(corner, wide - 2, ROW - 2, facecolor="none", edgecolor=colour if share else GRID)
+                    box = Rectangle(corner, wide - 2, ROW - 2, facecolor="none", edgecolor=colour if share else MUTED)
                     ax.add_patch(box)
                     if share:
                         ax.add_patch(Rectangle(corner, (wide - 2) * share, ROW - 2, facecolor=colour, edgecolor=colour))

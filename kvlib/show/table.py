@@ -28,7 +28,8 @@ class Table:
             f'<tr><th scope="row">{escape(name)}</th>{"".join(f"<td>{escape(cell)}</td>" for cell in cells)}</tr>'
             for name, *cells in body
         )
-        return f'<div class="kv-scroll"><table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+        table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        return f'<div class="kv-scroll" style="overflow-x: auto">{table}</div>'
 
     def __repr__(self) -> str:
         widths = [max(map(len, column)) for column in zip(*self.lines)]

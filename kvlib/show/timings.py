@@ -14,12 +14,14 @@ Record = Mapping[str, Any]
 def timings(records: Sequence[Record], rows: Mapping[str, str]) -> Picture:
     """Median microseconds of the rows with these ids, under what each is called.
 
-    records: measurement files as `kvlib.bench.gpu.schema` has them, a part of the picture for each. Without any there
-    is one part, and nothing in it is measured. A row whose result was wrong has no time. Raises BadInput without rows.
+    records: measurement files as `kvlib.bench.gpu.schema` has them, a part of the picture for each. A row whose result
+    was wrong has no time. Raises BadInput without records or rows.
     """
+    if not records:
+        raise BadInput("records is empty, so that nothing is measured; give at least one, or say so in words")
     if not rows:
         raise BadInput("rows is empty; give ids of rows, each under what it is called")
-    parts = [_part(record, rows) for record in records] or [("no GPU so far", dict.fromkeys(rows))]
+    parts = [_part(record, rows) for record in records]
     height = len(parts) * (HEAD + ROW * len(rows)) + 4
     with figure(WIDTH, height) as fig:
         ax = canvas(fig, WIDTH, height)
@@ -54,4 +56,4 @@ def _bar(ax: Axes, y: float, name: str, time: float | None, longest: float) -> N
         if width and time is not None:
             ax.add_patch(Rectangle((0, y + 19), width, BAR, facecolor=colour, edgecolor="none"))
     if time is None:
-        ax.add_patch(Rectangle((0.5, y + 19.5), WIDTH - 1, BAR - 1, facecolor="none", edgecolor=GRID))
+        ax.add_patch(Rectangle((0.5, y + 19.5), WIDTH - 1, BAR - 1, facecolor="none", edgecolor=MUTED))

@@ -12,7 +12,7 @@ from kvlib.bench.gpu.suites import SHARES
 BOOK = Path(__file__).parents[2] / "book"
 BATCHES = {
     "12-what-paging-does-not-do": f"{ON_A_GPU.big.name}/fp16",
-    "12-the-kernel": ON_A_GPU.ragged[0].name,
+    "12-testing-the-kernel": ON_A_GPU.ragged[0].name,
 }
 
 

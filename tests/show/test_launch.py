@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kvlib.errors import BadInput
-from kvlib.show.figures import GRID, sequence_colour
+from kvlib.show.figures import MUTED, sequence_colour
 from kvlib.show.launch import launch
 
 
@@ -15,9 +15,9 @@ def boxes(picture, face, edge):
 
 def test_each_program_of_the_grid_has_a_box():
     picture = launch([8, 5, 0], num_kv_heads=2, num_splits=2, split_len=4)
-    outlines = boxes(picture, "none", GRID) + sum(boxes(picture, "none", sequence_colour(place)) for place in range(3))
+    outlines = boxes(picture, "none", MUTED) + sum(boxes(picture, "none", sequence_colour(place)) for place in range(3))
     assert outlines == 2 * 3 * 2
-    assert boxes(picture, "none", GRID) == 4  # the third text has no token
+    assert boxes(picture, "none", MUTED) == 4  # the third text has no token
     assert "12 programs: 2 KV heads, 3 texts, 2 splits of 4 tokens; 8 have tokens to read." in picture.alt
 
 

@@ -98,7 +98,7 @@ def test_the_bytes_of_the_step_stand_inside_the_picture(num_bytes):
 
 @pytest.mark.parametrize(
     ("num_bytes", "text"),
-    [(64, "0.064 kB"), (65536, "65.5 kB"), (2**20, "1.05 MB"), (999e6, "999 MB"), (2**30, "1.07 GB")],
+    [(4, "4 B"), (999, "999 B"), (1000, "1 kB"), (65536, "65.5 kB"), (2**20, "1.05 MB"), (2**30, "1.07 GB")],
 )
 def test_bytes_in_words(num_bytes, text):
     assert say_bytes(num_bytes) == text

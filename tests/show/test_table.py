@@ -6,6 +6,10 @@ from kvlib.show.table import Table
 table = Table(["model", "KiB"], [("OPT-13B", 800), ("a<b", 8)])
 
 
+def test_a_table_wider_than_the_page_scrolls():
+    assert table._repr_html_().startswith('<div class="kv-scroll" style="overflow-x: auto"><table>')
+
+
 def test_a_table_in_a_terminal_is_aligned():
     assert repr(table) == "model    KiB\nOPT-13B  800\na<b      8"
 

@@ -45,7 +45,7 @@ def naive_kernel(
     weighted = tl.zeros([DIMS], tl.float32)
     total, maximum = 0.0, float("-inf")
     for logical_block in range(tl.cdiv(context_len, BLOCK_SIZE)):
-        # int64, because a block times its stride passes 2^31 in a cache of a few GB.
+        # int64, because a block times its stride passes 2^31 when one layer's keys take 4 GiB in fp16.
         physical_block = tl.load(block_tables + sequence * table_row + logical_block).to(tl.int64)
         filled = (slot < BLOCK_SIZE) & (logical_block * BLOCK_SIZE + slot < context_len)
         mask = filled[:, None] & (dim < HEAD_SIZE)[None, :]

@@ -38,7 +38,7 @@ def load_tile(
     What an unused slot holds, NaN perhaps, must not come in even under a weight of 0: 0 * NaN is NaN.
     """
     seen = position < end
-    # int64, because a block times its stride passes 2^31 in a cache of a few GB.
+    # int64, because a block times its stride passes 2^31 when one layer's keys take 4 GiB in fp16.
     block = tl.load(block_table + position // BLOCK_SIZE, mask=seen, other=0).to(tl.int64)
     slot = position % BLOCK_SIZE
     key_row = block * key_block + slot * key_slot

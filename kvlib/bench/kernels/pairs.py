@@ -1,4 +1,4 @@
-"""A few combinations of settings in which any two values of two settings meet: most faults need no more than two."""
+"""A few combinations of settings in which any two values of two settings meet."""
 
 import random
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Faults of decoding and of combining its splits. In brackets: an issue where others met the fault."""
+"""Faults of decoding and of combining its splits. In brackets: where others met the fault."""
 
 from kvlib.bench.kernels.fault import Fault
 
@@ -32,7 +32,7 @@ DECODE = (
         "& (dim >= 0)[None, :]\n    query",
     ),
     Fault(
-        "rows of a group spill into the next KV head (sonar#1508)",
+        "rows of a group spill into the next KV head",
         "decode.py",
         "filled = (row < GROUP)[:, None] &",
         "filled = (row >= 0)[:, None] &",
@@ -44,11 +44,18 @@ DECODE = (
         "context_len - 1, context_len - 1, WINDOW",
         "context_len - 2, context_len - 1, WINDOW",
     ),
-    Fault("k_scale ignored (vllm#42580)", "decode.py", "scale *= tl.load(k_scale + kv_head)", "scale *= 1.0"),
-    Fault("v_scale ignored (vllm#36914)", "decode.py", "attended *= tl.load(v_scale + kv_head)", "attended *= 1.0"),
+    Fault(
+        "k_scale ignored (vllm-project/vllm#42580)", "decode.py", "scale *= tl.load(k_scale + kv_head)", "scale *= 1.0"
+    ),
+    Fault(
+        "v_scale ignored (vllm-project/vllm#36914)",
+        "decode.py",
+        "attended *= tl.load(v_scale + kv_head)",
+        "attended *= 1.0",
+    ),
     Fault("one k_scale for all heads", "decode.py", "tl.load(k_scale + kv_head)", "tl.load(k_scale)"),
     Fault(
-        "row of the query of 32 bits (sglang#20389)",
+        "row of the query of 32 bits (sgl-project/sglang#20389)",
         "decode.py",
         "token = tl.load(query_start_loc + sequence).to(tl.int64)",
         "token = tl.load(query_start_loc + sequence)",
@@ -67,7 +74,7 @@ DECODE = (
         "kv_head, sequence = tl.program_id(0).to(tl.int64)",
         "kv_head, sequence = tl.program_id(0)",
     ),
-    Fault("-inf less -inf in combining (pegainfer#21)", "combine.py", GUARD, "new_maximum"),
+    Fault("-inf less -inf in combining (pegainfer-project/pegainfer#21)", "combine.py", GUARD, "new_maximum"),
     Fault("0 / 0 in combining", "combine.py", "weighted / tl.where(total > 0, total, 1.0)", "weighted / total"),
     Fault(
         "splits combined by number, not by weight",

@@ -1,4 +1,4 @@
-"""Faults of the prefill kernel and of the first kernel. In brackets: an issue where others met the fault."""
+"""Faults of the prefill kernel and of the first kernel. In brackets: where others met the fault."""
 
 from kvlib.bench.kernels.fault import Fault
 
@@ -42,7 +42,7 @@ PREFILL = (
     Fault("rows after the last token of a sequence used", "prefill.py", " & (nth_query < num_queries)", ""),
     Fault("rows that make no whole group used", "prefill.py", "(row < tokens_in_tile * GROUP) & ", ""),
     Fault(
-        "row of a chunk of 32 bits (sglang#20389)",
+        "row of a chunk of 32 bits (sgl-project/sglang#20389)",
         "prefill.py",
         "(first_token + nth_query).to(tl.int64)",
         "first_token + nth_query",

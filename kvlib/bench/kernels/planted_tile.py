@@ -1,4 +1,4 @@
-"""Faults of what decode and prefill share, and of their arguments. In brackets: an issue where others met the fault."""
+"""Faults of what decode and prefill share, and of their arguments. In brackets: where others met the fault."""
 
 from kvlib.bench.kernels.fault import Fault
 
@@ -7,7 +7,7 @@ GUARD = 'tl.where(new_maximum == float("-inf"), 0.0, new_maximum)'
 
 TILE = (
     Fault(
-        "values of unused slots read (vllm#47305)",
+        "values of unused slots read (vllm-project/vllm#47305)",
         "tile.py",
         "value_row[:, None] + dim[None, :], mask=mask,",
         "value_row[:, None] + dim[None, :], mask=(mask | (dim < HEAD_SIZE)[None, :]),",
@@ -22,17 +22,17 @@ TILE = (
     Fault("sum of values not rescaled", "tile.py", "weighted * rescale[:, None] + tl", "weighted + tl"),
     Fault("sum of weights not rescaled", "tile.py", "total * rescale + tl", "total + tl"),
     Fault("old maximum forgotten", "tile.py", "tl.maximum(maximum, tl.max(score, 1))", "tl.max(score, 1)"),
-    Fault("-inf less -inf in a tile (vllm#4405)", "tile.py", GUARD, "new_maximum"),
+    Fault("-inf less -inf in a tile (vllm-project/vllm#4405)", "tile.py", GUARD, "new_maximum"),
     Fault(
-        "0 / 0 for a context of no token (vllm#57017)",
+        "0 / 0 for a context of no token (vllm-project/vllm#57017)",
         "tile.py",
         "tl.where(total > 0, total, 1.0)[:, None]",
         "total[:, None]",
     ),
-    Fault("block number by a shift (vllm#35923)", "tile.py", "position // BLOCK_SIZE", "position // 16"),
+    Fault("blocks taken to have sixteen slots", "tile.py", "position // BLOCK_SIZE", "position // 16"),
     Fault("slot by a mask", "tile.py", "position % BLOCK_SIZE", "position & (BLOCK_SIZE - 1)"),
     Fault(
-        "blocks taken to lie side by side (aiter#3498)",
+        "blocks taken to lie side by side (ROCm/aiter#3498)",
         "tile.py",
         "block * key_block",
         "block * (BLOCK_SIZE * key_slot)",
@@ -43,7 +43,9 @@ TILE = (
         "*value_cache.stride()[:3]",
         "*key_cache.stride()[:3]",
     ),
-    Fault("block number of 32 bits (vllm#47671)", "tile.py", READ_TABLE, READ_TABLE.replace("int64", "int32")),
+    Fault(
+        "block number of 32 bits (vllm-project/vllm#47671)", "tile.py", READ_TABLE, READ_TABLE.replace("int64", "int32")
+    ),
     Fault(
         "table read after its end", "tile.py", "position // BLOCK_SIZE, mask=seen, other=0)", "position // BLOCK_SIZE)"
     ),

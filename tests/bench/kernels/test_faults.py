@@ -40,7 +40,11 @@ def test_every_check_that_all_faults_are_put_to_finds_some():
     assert {name for found in FOUND.values() for name in found} >= set(CHECKS) - set(FATAL)
 
 
-ANEW = ["values of unused slots read (vllm#47305)", "first kernel: block number of 32 bits", "ties rounded up"]
+ANEW = [
+    "values of unused slots read (vllm-project/vllm#47305)",
+    "first kernel: block number of 32 bits",
+    "ties rounded up",
+]
 
 
 @pytest.mark.parametrize("name", ANEW)
