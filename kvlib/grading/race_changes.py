@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from kvlib.bench.gpu.loads import Load, equal
 from kvlib.bench.gpu.race import Race
+from kvlib.errors import BadInput
 from kvlib.show.table import Table
+from kvlib.shown import shown
 
 BASE = equal(64, 4096)
 """64 requests of 4,096 tokens, 32 query heads, 8 KV heads of 128 numbers, blocks of 16, fp16: Llama-3-8B, one layer."""
@@ -44,8 +46,10 @@ CHANGES = {
 def compared(predicted: Mapping[str, float], race: Race) -> Table:
     """What was predicted of each change, what the bytes say, and what the GPU at hand takes: multiples of BASE.
 
-    Without a GPU nothing is run, and the last column says so.
+    Without a GPU nothing is run, and the last column says so. Raises BadInput where `predicted` is no dict.
     """
+    if not isinstance(predicted, Mapping):
+        raise BadInput(f"predicted is {shown(predicted)}; it is a dict, a number for each change: see part 2")
     measured = {} if race.machine.interpreted else {name: _us(race, load) for name, (load, _) in CHANGES.items()}
     base = _us(race, BASE) if measured else None
     rows = []
@@ -53,7 +57,7 @@ def compared(predicted: Mapping[str, float], race: Race) -> Table:
         us = measured.get(name)
         found = f"{us / base:.2f}" if us and base else "not measured"
         rows.append([name, predicted.get(name, ""), f"{change.times:g}", found])
-    return Table(["change", "predicted", "by the bytes", "here"], rows)
+    return Table(["change", "yours", "by the bytes", "here"], rows)
 
 
 def _us(race: Race, load: Load) -> float | None:

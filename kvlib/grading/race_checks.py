@@ -7,7 +7,9 @@ from typing import Any
 from kvlib.bench.gpu.cards import floor_us
 from kvlib.errors import BadInput
 from kvlib.grading.kernel_checks import Verdict
+from kvlib.grading.race_answers import NAMES, as_float, is_number, number, said, whole
 from kvlib.grading.race_changes import CHANGES
+from kvlib.grading.race_mistakes import UNIT, floor_mistakes, launch_mistakes, made, rounded, written
 from kvlib.grading.trials import Wrong
 from kvlib.shown import shown
 
@@ -15,15 +17,13 @@ LEAST_SPLIT = 256  # tokens
 SHARE_OF_BEST = 0.9
 
 FLOORS = ((1, 1024, 8, 128, 2, 320), (64, 4096, 8, 128, 2, 1555), (36, 16384, 8, 128, 1, 3350), (3, 77, 4, 80, 4, 7700))
-"""num_seqs, context_len, num_kv_heads, head_size, number_bytes, gbps."""
-NAMES = ("num_seqs", "context_len", "num_kv_heads", "head_size", "number_bytes")
 
 STEPS = (
-    *((8, 80, 4096), (8, 432, 32768), (8, 660, 32768), (8, 740, 1024)),
+    *((8, 80, 4096), (8, 432, 32768), (8, 660, 32768), (8, 740, 2000)),
     *((32, 116, 8192), (64, 432, 2048), (128, 660, 4096), (288, 432, 16384)),
     *((512, 80, 1024), (512, 432, 4096), (512, 740, 4096), (1024, 660, 200)),
 )
-"""num_programs, num_places, context_len: one to 128 requests on the places of five cards."""
+"""One to 128 requests on the places of five cards. A context of 2,000 tokens has room for seven splits, not eight."""
 
 LAUNCHES = (
     (1, 4096, 320, 9.0),
@@ -31,8 +31,9 @@ LAUNCHES = (
     (16, 4096, 1555, 12.5),
     (64, 2048, 7700, 40.0),
     (128, 4096, 300, 2.0),
+    (1, 4096, 1024, 8.0),
 )
-"""num_seqs, token_bytes, gbps, host_us; the times are made up."""
+"""The times are made up. In the last, 2,000 tokens are read in just that time, and nothing is to be rounded."""
 
 
 def check(exercise: str, answer: Any) -> Verdict:
@@ -49,66 +50,71 @@ def check(exercise: str, answer: Any) -> Verdict:
 
 
 def _floor(answer: Callable[..., Any]) -> str:
-    found = [_number(answer, *case) for case in FLOORS]
+    found = [as_float(number(answer, "floor_us", case)) for case in FLOORS]
     expected = [floor_us(2 * a * b * c * d * e, gbps) for a, b, c, d, e, gbps in FLOORS]
     for case, us, right in zip(FLOORS, found, expected):
         if not isclose(us, right, rel_tol=1e-6):
-            why = _mistake([us / right for us, right in zip(found, expected)])
-            raise Wrong(f"{_call('floor_us', case)} is {right:.4g} µs, and yours gives {us:.4g}{why}.")
+            mistakes = floor_mistakes(FLOORS, NAMES["floor_us"])
+            why = made(found, expected, mistakes) or rounded(found, expected)
+            right_us, yours = written(right, us)
+            raise Wrong(f"{said('floor_us', case)} is {right_us} µs, and yours gives {yours}{why}.")
     return f"{len(FLOORS)} steps, in numbers of 1, 2 and 4 bytes."
-
-
-def _mistake(ratios: Sequence[float]) -> str:
-    """What makes an answer so many times the right one."""
-    mistakes = {
-        "what comes out when only the keys are counted, or only the values": [0.5] * len(ratios),
-        "milliseconds: a GB/s is 1,000 bytes a microsecond": [1e-3] * len(ratios),
-        "seconds: a GB/s is 1,000 bytes a microsecond": [1e-6] * len(ratios),
-        "nanoseconds: a GB/s is 1,000 bytes a microsecond": [1e3] * len(ratios),
-        "what comes out when a GB has 2**30 bytes; a data sheet's has 10**9": [1e9 / 2**30] * len(ratios),
-    }
-    for place, name in enumerate(NAMES):
-        mistakes[f"what comes out without {name}"] = [1 / case[place] for case in FLOORS]
-    for words, factors in mistakes.items():
-        if all(isclose(ratio, factor, rel_tol=1e-6) for ratio, factor in zip(ratios, factors)):
-            return f", {words}"
-    return ""
 
 
 def _predict(predicted: Any) -> str:
     if not isinstance(predicted, Mapping):
         raise Wrong(f"predicted is {shown(predicted)}; it is a dict, a number for each change.")
+    unknown = [name for name in predicted if name not in CHANGES]
     for name in CHANGES:
-        value = predicted.get(name, ...)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise Wrong(f"{name} is {shown(value)}; predict a number, before you look.")
-    wrong = [name for name, change in CHANGES.items() if not isclose(predicted[name], change.times, rel_tol=0.01)]
+        value = predicted.get(name)
+        if value is None or value is ...:
+            other = f"; {shown(unknown[0])} is not in the table" if unknown else ""
+            raise Wrong(f"Nothing is predicted for {name!r}{other}.")
+        if not is_number(value):
+            raise Wrong(f"{name!r} is {shown(value)}; predict a number, before you look.")
+    ratios = {name: as_float(predicted[name]) / change.times for name, change in CHANGES.items()}
+    wrong = [name for name, ratio in ratios.items() if not isclose(ratio, 1, rel_tol=0.01)]
     if wrong:
-        name = wrong[0]
-        right = f"{len(CHANGES) - len(wrong)} of {len(CHANGES)} are right. "
-        raise Wrong(f"{right}{name}: not {predicted[name]:g} times, but {CHANGES[name].times:g}: {CHANGES[name].why}.")
+        raise Wrong(_all_alike(ratios) or _one_of(wrong, as_float(predicted[wrong[0]])))
     return f"All {len(CHANGES)}: the least time follows the bytes of keys and values, and nothing else."
+
+
+def _all_alike(ratios: Mapping[str, float]) -> str:
+    """What is wrong with all predictions, which are so many times the right ones; "" if that is nothing."""
+    if all(isclose(ratio * CHANGES[name].times ** 2, 1, rel_tol=0.01) for name, ratio in ratios.items()):
+        return "All are upside down: 2 stands for twice the time, not for twice the speed."
+    first, *others = ratios.values()
+    if first > 0 and all(isclose(ratio, first, rel_tol=0.03) for ratio in others):
+        return f"All are {first:.4g} times too large: predict a factor, 1 for the same time, and not a time."
+    return ""
+
+
+def _one_of(wrong: Sequence[str], value: float) -> str:
+    name, num_right = wrong[0], len(CHANGES) - len(wrong)
+    right = f"{num_right or 'None'} of {len(CHANGES)} {'is' if num_right < 2 else 'are'} right."
+    return f"{right} {name}: not {value:g} times, but {CHANGES[name].times:g}: {CHANGES[name].why}."
 
 
 def _fill(answer: Callable[..., Any]) -> str:
     used = fewest = 0
     for step in STEPS:
-        splits = _number(answer, *step)
+        call = said("num_splits", step)
+        splits = whole(number(answer, "num_splits", step), call, "give a whole number, 1 at least")
+        if splits < 1:
+            raise Wrong(f"{call} is {splits}; give a whole number, 1 at least.")
         num_programs, num_places, context_len = step
-        if type(splits) is not int or splits < 1:
-            raise Wrong(f"{_call('num_splits', step)} is {shown(splits)}; give a whole number, 1 at least.")
         most = max(1, context_len // LEAST_SPLIT)
         if splits > most:
             raise Wrong(
-                f"{_call('num_splits', step)} is {splits}, splits of {ceil(context_len / splits)} tokens; they have "
-                f"{LEAST_SPLIT} at least, or there is one."
+                f"{call} is {splits}, splits of {context_len / splits:.4g} tokens; they have {LEAST_SPLIT} at least, "
+                "or there is one."
             )
         shares = [_at_work(num_programs * count, num_places) for count in range(1, most + 1)]
         enough = SHARE_OF_BEST * max(shares)
         if shares[splits - 1] < enough:
             raise Wrong(
-                f"{_call('num_splits', step)} is {splits}: {100 * shares[splits - 1]:.0f} % of the places are at work, "
-                f"and {100 * max(shares):.0f} % can be."
+                f"{call} is {splits}: {100 * shares[splits - 1]:.3g} % of the places are at work; "
+                f"{100 * max(shares):.3g} % can be, and nine tenths of that are {100 * enough:.3g} %."
             )
         used += splits
         fewest += next(count for count, share in enumerate(shares, 1) if share >= enough)
@@ -122,33 +128,27 @@ def _at_work(num_programs: int, num_places: int) -> float:
 
 
 def _launch(answer: Callable[..., Any]) -> str:
-    for case in LAUNCHES:
+    calls = [said("least_context", case) for case in LAUNCHES]
+    found = [
+        whole(number(answer, "least_context", case), call, "tokens are whole: round up, to an int")
+        for case, call in zip(LAUNCHES, calls)
+    ]
+    for case, call, tokens in zip(LAUNCHES, calls, found):
         num_seqs, token_bytes, gbps, host_us = case
-        tokens = _number(answer, *case)
-        if type(tokens) is not int:
-            raise Wrong(f"{_call('least_context', case)} is {shown(tokens)}; tokens are whole, an int: round up.")
         reading, before = (floor_us(num_seqs * token_bytes * count, gbps) for count in (tokens, tokens - 1))
         if reading < host_us * (1 - 1e-9):
-            raise Wrong(f"{_call('least_context', case)} is {tokens}, which is read in {reading:.4g} µs: too few.")
-        if before >= host_us * (1 + 1e-9):
-            raise Wrong(
-                f"{_call('least_context', case)} is {tokens}; {tokens - 1} take {before:.4g} µs: enough already."
-            )
+            raise Wrong(f"{call} is {tokens}, read in {reading:.4g} µs: too few{_why(found)}.")
+        if before >= host_us * (1 - 1e-9):
+            raise Wrong(f"{call} is {tokens}, and {tokens - 1} take {before:.4g} µs: enough already{_why(found)}.")
     return f"{len(LAUNCHES)} launches, the shortest context each."
 
 
-def _number(answer: Callable[..., Any], *arguments: float) -> Any:
-    try:
-        value = answer(*arguments)
-    except Exception as error:
-        raise Wrong(f"It raises {type(error).__name__}: {str(error).partition(chr(10))[0]}.") from error
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Wrong(f"It returns {shown(value)} for {arguments}; give a number.")
-    return value
-
-
-def _call(name: str, arguments: Sequence[float]) -> str:
-    return f"{name}({', '.join(map(str, arguments))})"
+def _why(found: Sequence[int]) -> str:
+    """The mistake in the shortest contexts, as the end of a sentence."""
+    if max(found) <= 1:
+        return f". None of yours is above 1: {UNIT}"
+    right = [1000 * gbps * host_us / (num_seqs * token_bytes) for num_seqs, token_bytes, gbps, host_us in LAUNCHES]
+    return made(found, right, launch_mistakes(LAUNCHES), slack=1)
 
 
 CHECKS: dict[str, Callable[[Any], str]] = {"floor": _floor, "predict": _predict, "fill": _fill, "launch": _launch}

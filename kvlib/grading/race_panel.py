@@ -1,5 +1,6 @@
 """The widgets of the lab *Race the kernel*: knobs, what follows from them, and a button that runs the kernel."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
@@ -21,6 +22,7 @@ KNOBS = {
     "block size": [1, 8, 16, 32, 64, 128, 256],
     "dtype": list(DTYPES),
 }
+QUEUED_S = 0.3  # presses of a running button come when it has ended, all within that time
 ROW = {"flex_flow": "row wrap", "align_items": "flex-start"}
 COLUMN = {"flex": "1 1 400px", "min_width": "0", "max_width": "504px", "margin": "0 24px 0 0"}
 
@@ -86,7 +88,8 @@ class RacePanel(widgets.HBox):
             button_style="primary",
             layout={"width": "auto", "align_self": "flex-start", "margin": "12px 2px"},
         )
-        self._button.on_click(lambda button: self._run())
+        self._is_running = False
+        self._button.on_click(lambda button: None if self._is_running else self._run())
         self._result, self._sources = widgets.HTML(), widgets.HTML()
         self._pictures = [widgets.HTML(layout=COLUMN) for _ in range(3)]
         left = [self._knobs, self._button, self._result, self._sources]
@@ -95,6 +98,7 @@ class RacePanel(widgets.HBox):
 
     def _run(self) -> None:
         load = self._knobs.load
+        self._is_running = True
         self._button.description = "Running"  # but not disabled, which would take the keyboard's focus away
         what = setting(load) if self._has_gpu else f"interpreter, {setting(tiny(load))}"
         try:
@@ -104,7 +108,14 @@ class RacePanel(widgets.HBox):
         except Exception as error:  # ipywidgets would write it into a log
             self._result.value = paragraph(f"{what}: {type(error).__name__}: {error}")
         finally:
-            self._button.description = self._what
+            try:
+                asyncio.get_running_loop().call_later(QUEUED_S, self._end)
+            except RuntimeError:  # outside a notebook nothing is queued
+                self._end()
+
+    def _end(self) -> None:
+        self._is_running = False
+        self._button.description = self._what
 
     def _show(self, load: Load) -> None:
         here = self._race.track

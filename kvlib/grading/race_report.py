@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from math import ceil
 from typing import Any
 
 from kvlib.bench.gpu.cards import CARDS
@@ -32,15 +33,31 @@ def counts(load: Load) -> str:
 
 
 def grids(load: Load) -> Table:
-    """The launch on each card, and the time that its data sheet allows."""
-    rows = []
+    """The time that the data sheet of each card allows, and the launch there; on a card that holds the step."""
+    rows: list[list[object]] = []
     for card in CARDS:
         launch = grid(load, card.device)
-        cells = (
-            [launch.splits, f"{launch.programs:,}", f"{launch.waves:.2f}"] if launch else [f"no {load.dtype}", "", ""]
-        )
-        rows.append([card.name, card.device.num_sms, *cells, say_time(card.floor_us(load.kv_bytes))])
-    return Table(["card", "SMs", "splits", "programs", "waves", "least time"], rows)
+        if not card.holds(load.kv_bytes):
+            cells = ["does not fit", "", "", "", ""]
+        elif launch is None:
+            cells = [say_time(card.floor_us(load.kv_bytes)), f"no {load.dtype}", "", "", ""]
+        else:
+            counted = (launch.splits, launch.programs, launch.places, launch.waves)
+            cells = [say_time(card.floor_us(load.kv_bytes)), *(f"{count:,}" for count in counted)]
+        rows.append([card.name, *cells])
+    return Table(["card", "least time", "splits", "programs", "places", "waves"], rows)
+
+
+def data_sheets(load: Load) -> Table:
+    """What the cards promise: bandwidth, the least time for `load`, operations in the time of one byte."""
+    rows = [(card.name, card.gbps, say_time(card.floor_us(load.kv_bytes)), round(card.balance)) for card in CARDS]
+    return Table(["card", "GB/s", "least time", "operations a byte"], rows)
+
+
+def launch_bound(num_seqs: int, token_bytes: int, host_us: float) -> Table:
+    """The shortest context of `num_seqs` requests that each card reads for as long as a launch of `host_us` takes."""
+    rows = [(card.name, f"{ceil(host_us / card.floor_us(num_seqs * token_bytes)):,}") for card in CARDS]
+    return Table(["card", "tokens"], rows)
 
 
 def pictures(load: Load, recorded: Iterable[Track], here: Track | None) -> list[Picture]:
@@ -88,8 +105,12 @@ def paragraph(words: str) -> str:
 
 
 def shown(thing: Picture | Table) -> str:
-    """A picture or a table as HTML that JupyterLab styles like a cell's output."""
-    return f'<div class="jp-RenderedHTMLCommon">{thing._repr_html_()}</div>'
+    """A picture or a table as HTML that JupyterLab styles like a cell's output.
+
+    As wide as its widget, whatever it holds: what is wider scrolls in it.
+    """
+    width = "box-sizing: border-box; width: 0; min-width: 100%"
+    return f'<div class="jp-RenderedHTMLCommon" style="{width}">{thing._repr_html_()}</div>'
 
 
 def _count(track: Track, load: Load) -> str:

@@ -89,10 +89,9 @@ def shares(measured: Sequence[Measured], num_bytes: int) -> Picture:
 
 
 def say_bytes(num_bytes: float) -> str:
-    """In kB, MB or GB of 10³, 10⁶ or 10⁹ bytes."""
-    unit, size = next(
-        (unit, size) for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)) if num_bytes >= size or size == 1e3
-    )
+    """In B, or in kB, MB or GB of 10³, 10⁶ or 10⁹ bytes."""
+    units = (("GB", 1e9), ("MB", 1e6), ("kB", 1e3), ("B", 1))
+    unit, size = next((unit, size) for unit, size in units if num_bytes >= size or size == 1)
     return f"{num_bytes / size:.3g} {unit}"
 
 

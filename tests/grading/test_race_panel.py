@@ -1,5 +1,6 @@
 """The panels of *Race the kernel*: what a knob changes, what the button brings, what is shown and what never is."""
 
+import asyncio
 import re
 
 import ipywidgets
@@ -11,9 +12,10 @@ from kvlib.bench.gpu.loads import equal
 from kvlib.bench.gpu.machine import Interpreter
 from kvlib.bench.gpu.race import TINY, Race
 from kvlib.bench.gpu.recorded import recorded
-from kvlib.grading.race_changes import CHANGES, compared
-from kvlib.grading.race_panel import KNOBS, Counts, RacePanel
-from kvlib.grading.race_report import setting
+from kvlib.errors import BadInput
+from kvlib.grading.race_changes import BASE, CHANGES, compared
+from kvlib.grading.race_panel import KNOBS, QUEUED_S, Counts, RacePanel
+from kvlib.grading.race_report import data_sheets, launch_bound, setting
 
 from ..bench.gpu.made_up import BIG, NAME, MadeUpGpu, row, write
 
@@ -75,13 +77,27 @@ def test_the_counts_follow_every_knob():
 
 
 def test_the_counts_of_a_card_are_those_of_its_launch():
-    assert re.search(r"H100 132 1 512 0\.78 321 µs", text(Counts()))
+    assert re.search(r"T4 3\.36 ms 1 512 120 5 .* H100 321 µs 1 512 660 1 ", text(Counts()))
 
 
 def test_bfloat16_on_a_t4_is_said_to_be_missing():
     panel = Counts()
     turn(panel, dtype="bf16")
-    assert re.search(r"T4 40 no bf16 3\.36 ms", text(panel))
+    assert re.search(r"T4 3\.36 ms no bf16 L4", text(panel))
+
+
+def test_a_step_larger_than_the_memory_of_a_card_has_no_time_there():
+    panel = Counts()
+    turn(panel, requests=128, context=32768)
+    assert "T4 does not fit L4 57.3 ms" in text(panel)
+    turn(panel, dtype="e4m3")
+    assert "T4 26.8 ms" in text(panel)
+
+
+def test_what_is_shown_beside_the_data_sheets_does_not_depend_on_an_answer():
+    assert [line[2] for line in data_sheets(BASE).lines[1:]] == ["3.36 ms", "3.58 ms", "691 µs", "321 µs", "139 µs"]
+    tokens = [line[1] for line in launch_bound(num_seqs=1, token_bytes=4096, host_us=10).lines[1:]]
+    assert tokens == ["782", "733", "3,797", "8,179", "18,799"]
 
 
 def test_every_step_of_the_knobs_can_be_drawn():
@@ -189,9 +205,34 @@ def test_a_failure_is_said_and_the_button_can_be_pressed_again(here, monkeypatch
     assert button.description == "Run"
 
 
+def test_presses_of_a_running_button_are_ignored(here, monkeypatch):
+    panel = here(10.0, 50.0)
+    [button] = under(panel, ipywidgets.Button)
+    seen = []
+    run = panel._race.run
+    monkeypatch.setattr(panel._race, "run", lambda load: seen.append(button.description) or run(load))
+
+    async def notebook():
+        press(panel)
+        press(panel)  # the browser sent it while the first ran
+        assert seen == [button.description] == ["Running"]
+        await asyncio.sleep(2 * QUEUED_S)
+        assert button.description == "Run"
+        press(panel)
+
+    asyncio.run(notebook())
+    assert len(seen) == 2
+    assert not button.disabled  # a disabled button loses the focus
+
+
 def test_what_was_predicted_stands_beside_the_bytes_and_nothing_is_measured():
     table = compared(dict.fromkeys(CHANGES, 3), Race(Interpreter()))
     assert [line[1:] for line in table.lines[1:3]] == [["3", "2", "not measured"], ["3", "0.25", "not measured"]]
+
+
+def test_predictions_that_are_no_dict_are_refused():
+    with pytest.raises(BadInput, match="predicted is None; it is a dict, a number for each change: see part 2"):
+        compared(None, Race(Interpreter()))
 
 
 def test_on_a_gpu_each_change_is_measured_against_the_base(monkeypatch):

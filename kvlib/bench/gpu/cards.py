@@ -8,11 +8,12 @@ from kvlib.attention.triton.device import A100, B200, H100, L4, T4, Device
 class Card(NamedTuple):
     """A GPU by its maker's data sheet.
 
-    gbps: bandwidth of its memory, GB/s of 10⁹ bytes. tflops: fp16 arithmetic of its tensor cores without sparsity, 10¹²
-    operations a second. sheet: where both are read.
+    gigabytes: of its memory, of 10⁹ bytes. gbps: bandwidth of that memory, GB/s. tflops: fp16 arithmetic of its tensor
+    cores without sparsity, 10¹² operations a second. sheet: where they are read.
     """
 
     device: Device
+    gigabytes: int
     gbps: int
     tflops: float
     sheet: str
@@ -26,6 +27,10 @@ class Card(NamedTuple):
         """Operations that it can do while it reads one byte. A kernel with fewer waits for the memory."""
         return 1000 * self.tflops / self.gbps
 
+    def holds(self, num_bytes: float) -> bool:
+        """Whether its memory is large enough, if there is nothing else in it."""
+        return num_bytes <= 1e9 * self.gigabytes
+
     def floor_us(self, num_bytes: float) -> float:
         """Microseconds in which it cannot read less than `num_bytes`: the roofline of a kernel that only reads."""
         return floor_us(num_bytes, self.gbps)
@@ -37,9 +42,9 @@ def floor_us(num_bytes: float, gbps: float) -> float:
 
 
 CARDS = (
-    Card(T4, 320, 65, "NVIDIA T4 data sheet"),
-    Card(L4, 300, 121, "NVIDIA L4 data sheet"),
-    Card(A100, 1555, 312, "NVIDIA A100 data sheet, A100 40GB"),
-    Card(H100, 3350, 989.5, "NVIDIA H100 data sheet, H100 SXM"),
-    Card(B200, 7700, 2250, "NVIDIA Blackwell data sheet, HGX B200"),
+    Card(T4, 16, 320, 65, "NVIDIA T4 data sheet; GB/s: NVIDIA T4 product brief, table 2"),
+    Card(L4, 24, 300, 121, "NVIDIA L4 data sheet"),
+    Card(A100, 40, 1555, 312, "NVIDIA A100 data sheet, A100 40GB"),
+    Card(H100, 80, 3350, 989.5, "NVIDIA H100 data sheet, H100 SXM"),
+    Card(B200, 180, 7700, 2250, "NVIDIA Blackwell data sheet, HGX B200"),
 )

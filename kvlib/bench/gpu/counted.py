@@ -22,9 +22,9 @@ class Grid(NamedTuple):
     places: int
 
     @property
-    def waves(self) -> float:
-        """Programs for each place: what is above a whole number waits for others to end."""
-        return self.programs / self.places
+    def waves(self) -> int:
+        """How often the places are taken until all programs have run, the last time perhaps not all of them."""
+        return ceil(self.programs / self.places)
 
 
 def grid(load: Load, device: Device) -> Grid | None:

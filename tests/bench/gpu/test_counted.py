@@ -6,7 +6,7 @@ from kvlib import ledger
 from kvlib.attention.triton import paged_decode
 from kvlib.attention.triton.device import H100, INTERPRETER, T4
 from kvlib.bench.gpu.cards import CARDS
-from kvlib.bench.gpu.counted import grid, intensity, table_bytes
+from kvlib.bench.gpu.counted import Grid, grid, intensity, table_bytes
 from kvlib.bench.gpu.loads import equal, even_lengths
 from kvlib.bench.gpu.machine import Interpreter
 from kvlib.bench.gpu.pool import new_pool
@@ -35,8 +35,13 @@ def test_the_bytes_of_the_tables_are_those_that_a_row_has_as_extra():
 def test_a_step_of_64_requests_on_an_h100_counted_by_hand():
     launch = grid(BIG, H100)
     assert (launch.splits, launch.programs, launch.places) == (1, 512, 132 * 5)  # five tiles of 39,936 bytes an SM
-    assert launch.waves == pytest.approx(512 / 660)
+    assert launch.waves == 1
     assert table_bytes(BIG) == 64 * 256 * 4
+
+
+@pytest.mark.parametrize(("programs", "waves"), [(1, 1), (10, 1), (11, 2), (24, 3), (30, 3)])
+def test_waves_are_whole(programs, waves):
+    assert Grid(1, programs, places=10).waves == waves
 
 
 @pytest.mark.parametrize(("dtype", "operations"), [("fp16", 4), ("bf16", 4), ("e4m3", 8)])
@@ -61,6 +66,11 @@ def test_the_least_time_is_bytes_over_bandwidth():
     assert {card.name: round(card.floor_us(BIG.kv_bytes)) for card in CARDS} == {
         "T4": 3355, "L4": 3579, "A100": 691, "H100": 321, "B200": 139
     }  # fmt: skip
+
+
+def test_a_card_holds_what_its_memory_has_bytes_for():
+    assert [card.holds(16 * 10**9) for card in CARDS] == [True] * 5
+    assert [card.holds(16 * 10**9 + 1) for card in CARDS] == [False, True, True, True, True]
 
 
 def test_every_card_names_its_data_sheet():
