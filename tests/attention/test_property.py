@@ -38,4 +38,5 @@ def test_any_batch_on_any_backend_is_dense_attention_within_the_bound_of_its_dty
     problem = build.__wrapped__(case)
     for backend in backends_for(case):
         output = attend(*problem[:3], **problem.options, backend=backend)
-        assert error(output, problem.expected) <= BOUNDS[case.dtype], backend
+        # A score is rounded in proportion to its size, and so are the weights that are made of it.
+        assert error(output, problem.expected) <= BOUNDS[case.dtype] * case.sharpness, backend

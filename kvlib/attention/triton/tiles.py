@@ -36,10 +36,13 @@ def decode_tiles(
 ) -> Tiles:
     """Tiles of the decode kernel: the heads of one KV group as rows. Raises BadConfig where none fits the device."""
     rows = triton.next_power_of_2(group_size)
+    tokens = _few_tokens(rows, head_size)
     if _multiplies_in_tiles(device, dtype):
         rows = max(rows, 16)  # a tensor core multiplies 16 rows at least
-    tokens = _few_tokens(rows, head_size) if not _multiplies_in_tiles(device, dtype) else 64
-    return _fitting(Tiles(rows, tokens, 4 if rows < 32 else 8, 2), device, head_size, group_size, dtype, cache_dtype)
+        few = head_size > 128 and rows < 32 and cache_dtype.itemsize < dtype.itemsize
+        tokens = 32 if few else 64  # codes of wide heads take registers of their own
+    tiles = Tiles(rows, tokens, 4 if rows < 32 else 8, _stages(device, dtype, cache_dtype))
+    return _fitting(tiles, device, head_size, group_size, dtype, cache_dtype)
 
 
 def prefill_tiles(
@@ -57,7 +60,8 @@ def prefill_tiles(
     else:
         rows = max(16, least)
         tokens = _few_tokens(rows, head_size)
-    return _fitting(Tiles(rows, tokens, 8, 2), device, head_size, group_size, dtype, cache_dtype)
+    tiles = Tiles(rows, tokens, 8, _stages(device, dtype, cache_dtype))
+    return _fitting(tiles, device, head_size, group_size, dtype, cache_dtype)
 
 
 def choose_splits(device: Device, num_seqs: int, num_kv_heads: int, max_context_len: int) -> int:
@@ -89,7 +93,9 @@ def shared_bytes(tiles: Tiles, device: Device, head_size: int, dtype: torch.dtyp
     block_numbers = 1024
     if not _multiplies_in_tiles(device, dtype):
         weights = tiles.rows * max(columns, tiles.tokens) * dtype.itemsize  # or the query, converted
-        return tiles.rows * columns * dtype.itemsize + weights + max(stored, converted) * buffers + block_numbers
+        ahead = stored if stored < converted and device.has_tensor_cores and tiles.num_stages > 1 else 0
+        loaded = max(stored, converted) * buffers + ahead  # what is copied ahead has not been converted yet
+        return tiles.rows * columns * dtype.itemsize + weights + loaded + block_numbers
     if device.capability >= (9, 0) and tiles.rows >= 64:
         return query_and_weights + stored * buffers + converted + block_numbers  # wgmma reads both factors from there
     return query_and_weights + stored * buffers + block_numbers
@@ -98,6 +104,14 @@ def shared_bytes(tiles: Tiles, device: Device, head_size: int, dtype: torch.dtyp
 def _multiplies_in_tiles(device: Device, dtype: torch.dtype) -> bool:
     """Whether tl.dot becomes an instruction on tiles: float32 is multiplied exactly, number by number."""
     return device.has_tensor_cores and dtype != torch.float32
+
+
+def _stages(device: Device, dtype: torch.dtype, cache_dtype: torch.dtype) -> int:
+    """2, to load the next tile while this one is multiplied; 1 where codes are converted and multiplied one by one.
+
+    There the next tile would wait in registers, which the products need.
+    """
+    return 2 if cache_dtype.itemsize == dtype.itemsize or _multiplies_in_tiles(device, dtype) else 1
 
 
 def _few_tokens(rows: int, head_size: int) -> int:

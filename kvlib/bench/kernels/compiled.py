@@ -54,7 +54,7 @@ Row = dict[str, Any]
 
 
 def measure(processes: int = 2, tell: Tell = lambda line: None) -> dict[str, Any]:
-    """Every variant on every card -> a row for each: about a minute on two cores.
+    """Every variant on every card -> a row for each: one to two minutes on two cores.
 
     Raises BadConfig where Triton's interpreter has taken the place of its compiler.
     """

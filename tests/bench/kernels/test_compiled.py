@@ -57,8 +57,10 @@ LAWS = {
     "what the launch expects it to take is not less, and not twice as much": lambda row: (
         not attends(row) or is_odd(row) or row["shared_bytes"] <= row["shared_bound"] <= 2 * row["shared_bytes"]
     ),
-    "keys and values are copied asynchronously": lambda row: (
-        row["cp_async"] > 0 or is_odd(row) or not attends(row) or not has_tensor_cores(row)
+    "keys and values are copied asynchronously where more than one tile is under way": lambda row: (
+        not attends(row)
+        or is_odd(row)
+        or (row["cp_async"] > 0) == (has_tensor_cores(row) and row["tiles"]["num_stages"] > 1)
     ),
     "tensor cores multiply half precisions and leave float32 alone": lambda row: (
         not attends(row)
