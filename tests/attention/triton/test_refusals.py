@@ -196,6 +196,15 @@ def test_the_first_kernel_takes_no_codes() -> None:
         )  # fmt: skip
 
 
+def test_the_first_kernel_takes_a_row_for_each_table() -> None:
+    cache = torch.ones(5, 16, 2, 32)
+    with pytest.raises(BadInput, match="query has 2 rows; expected 1, one for each row of block_tables"):
+        naive(
+            torch.ones(2, 4, 32), cache, cache,
+            block_tables=torch.tensor([[1]]), context_lens=torch.tensor([3]), scale=1.0,
+        )  # fmt: skip
+
+
 def test_writing_refuses_what_torch_s_own_write_refuses_but_leaves_out_slots_outside_the_cache() -> None:
     key, layer = torch.ones(3, 2, 8), new_cache(1, 2, 4, 2, 8)[0]
     with pytest.raises(BadInput, match=r"key has shape \[3, 2, 8\]; expected \[2, 2, 8\]"):
