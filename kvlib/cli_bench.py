@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from kvlib.bench.gpu.suites import DEADLINE_S, SHARES
-from kvlib.bench.options import check_file, positive, whole_number
+from kvlib.bench.options import check_file, num_bytes, positive, whole_number
 from kvlib.cli_output import report, say, write_file
 from kvlib.errors import BadConfig, KvlibError
 
@@ -38,7 +38,7 @@ def add_benches(command: argparse.ArgumentParser) -> None:
         "--suite", action="append", choices=SHARES, metavar="NAME", help=f"only this part, repeatable: {suites} [all]"
     )
     command.add_argument(
-        "--max-bytes", type=positive, metavar="B", help="leave out what takes a larger cache; for a T4 or L4: 4e9"
+        "--max-bytes", type=num_bytes, metavar="B", help="leave out what takes a larger cache; for a T4 or L4: 4e9"
     )
     command.add_argument(
         "--deadline",
@@ -100,6 +100,7 @@ def _gpu(options: argparse.Namespace) -> int:
     if options.interpret:
         os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported, and not again
     _fix_fusion()
+    import kvlib.attention.triton  # noqa: F401  # says what to install where torch or Triton is missing
     from kvlib.bench.gpu import report as reports
     from kvlib.bench.gpu.machine import find_machine
     from kvlib.bench.gpu.run import Record, Runner, Settings
@@ -112,7 +113,7 @@ def _gpu(options: argparse.Namespace) -> int:
 
     machine = find_machine(options.interpret)
     suites = tuple(options.suite or SHARES)
-    settings = Settings(suites, options.max_bytes and int(options.max_bytes), options.deadline)
+    settings = Settings(suites, options.max_bytes, options.deadline)
     sizes = INTERPRETED if options.interpret else ON_A_GPU
     runner = Runner(machine, sizes, settings, save, say, None if options.interpret else partial(warm, suites))
     record = runner.run()
@@ -122,8 +123,9 @@ def _gpu(options: argparse.Namespace) -> int:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    say("about a minute on two cores")
+    say("one to four minutes on two cores")
     _fix_fusion()
+    import kvlib.attention.triton  # noqa: F401
     from kvlib.bench.kernels import compiled
 
     measured = compiled.measure(options.processes, say)
@@ -133,6 +135,7 @@ def _compile(options: argparse.Namespace) -> int:
 def _faults(options: argparse.Namespace) -> int:
     say("some five minutes on two cores")
     _fix_fusion()
+    import kvlib.attention.triton  # noqa: F401
     from kvlib.bench.kernels import faults
 
     measured = faults.measure(options.processes, say)

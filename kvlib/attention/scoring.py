@@ -1,13 +1,14 @@
 """How a query scores a key: all that attention needs to know beside the numbers themselves."""
 
-import math
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
 from kvlib.checks import whole
 from kvlib.errors import BadInput
+
+LARGEST = 3.4e38  # what float32 holds, in which scores are computed
 
 
 class Scoring(NamedTuple):
@@ -35,8 +36,9 @@ def check_scoring(scoring: Scoring) -> None:
         _check_positive("softcap", scoring.softcap, "or None for no cap")
 
 
-def _check_positive(name: str, number: object, instead: str) -> None:
-    if not isinstance(number, Real) or isinstance(number, bool) or not 0 < float(number) < math.inf:
+def _check_positive(name: str, number: Any, instead: str) -> None:
+    is_number = isinstance(number, Real) and not isinstance(number, bool)
+    if not is_number or not 0 < number <= LARGEST:
         raise BadInput(
             f"{name} is {number!r}, of type {type(number).__name__}; give a finite number above 0, {instead}"
         )

@@ -101,6 +101,14 @@ def positive(text: str) -> float:
     return value
 
 
+def num_bytes(text: str) -> int:
+    """What reads an option's text as a number of bytes, 4e9 too, for argparse."""
+    value = _read(text)
+    if not 1 <= value <= 1e15:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, from 1 to 1e15")
+    return int(value)
+
+
 def _share(text: str) -> float:
     value = _read(text)
     if not 0 <= value < 1:

@@ -134,6 +134,10 @@ def check_numbers(tables: Mapping[str, Tensor], query: Tensor, key_cache: Tensor
             f"block_tables names block {batch.highest_block} inside a context; expected at most {num_blocks - 1}, as "
             f"key_cache has {num_blocks} blocks"
         )
+    if batch.num_tokens > len(query):
+        raise BadInput(
+            f"query_start_loc ends with {batch.num_tokens}, but query has {len(query)} rows; expected the rows of query"
+        )
     longest = max(tables["context_lens"].tolist(), default=0)
     if longest > max_context_len:
         raise BadInput(f"max_context_len is {max_context_len}, but a context has {longest} tokens; give the longest")
@@ -143,7 +147,9 @@ def _check_tables(tables: Mapping[str, Tensor]) -> None:
     if tables["block_tables"].dim() != 2:
         shape = list(tables["block_tables"].shape)
         raise BadInput(f"block_tables has shape {shape}; expected [num_seqs, max_blocks]")
-    num_seqs = len(tables["block_tables"])
+    num_seqs, max_blocks = tables["block_tables"].shape
+    if num_seqs and not max_blocks:
+        raise BadInput(f"block_tables has shape [{num_seqs}, 0]; expected a column for each block of a context")
     for name, length in (("context_lens", num_seqs), ("query_start_loc", num_seqs + 1)):
         if name in tables and list(tables[name].shape) != [length]:
             raise BadInput(

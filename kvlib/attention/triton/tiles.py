@@ -123,6 +123,11 @@ def check_tiles(
     tiles: Tiles, device: Device, head_size: int, group_size: int, dtype: torch.dtype, cache_dtype: torch.dtype
 ) -> None:
     """Raise BadConfig for tiles that the kernels cannot have, or that need more shared memory than the device has."""
+    if not isinstance(tiles, Tiles):
+        raise BadConfig(f"tiles is {tiles!r}; give Tiles(rows, tokens, num_warps, num_stages)")
+    whole("tiles.num_stages", tiles.num_stages)
+    if whole("tiles.num_warps", tiles.num_warps) > 32 or tiles.num_warps & (tiles.num_warps - 1):
+        raise BadConfig(f"tiles.num_warps is {tiles.num_warps}; expected a power of two up to 32")
     for name, size, least in (("rows", tiles.rows, group_size), ("tokens", tiles.tokens, 16)):
         if whole(f"tiles.{name}", size) < least or size & (size - 1):
             raise BadConfig(f"tiles.{name} is {size}; expected a power of two from {least} on")

@@ -147,6 +147,40 @@ def test_debug_names_a_table_entry_outside_the_cache_and_a_context_above_the_lon
     assert decode(debug=True).shape == (2, 4, 32)
 
 
+def test_debug_names_rows_beyond_the_query() -> None:
+    starts, output = torch.tensor([0, 1, 3]), torch.zeros(2, 4, 32)
+    with pytest.raises(BadInput, match="query_start_loc ends with 3, but query has 2 rows"):
+        decode(query_start_loc=starts, output=output, debug=True)
+
+
+def test_a_table_without_columns_is_refused() -> None:
+    query, cache = torch.ones(2, 4, 32), torch.ones(5, 16, 2, 32)
+    tables = {"block_tables": torch.zeros(1, 0, dtype=torch.int64), "context_lens": torch.tensor([3])}
+    with pytest.raises(BadInput, match=r"block_tables has shape \[1, 0\]; expected a column"):
+        paged_prefill(query, cache, cache, **tables, query_start_loc=torch.tensor([0, 2]), max_query_len=2, scale=1.0)
+
+
+@pytest.mark.parametrize(
+    ("tiles", "message"),
+    [
+        ((16, 64, 4, 2), r"tiles is \(16, 64, 4, 2\); give Tiles\("),
+        (Tiles(16, 64, 3, 2), "tiles.num_warps is 3; expected a power of two"),
+        (Tiles(16, 64, 4, 0), "tiles.num_stages is 0"),
+        (Tiles(16, 64, 4, None), "tiles.num_stages is None"),
+    ],
+)
+def test_tiles_that_no_launch_can_have_are_named(tiles: object, message: str) -> None:
+    with pytest.raises(BadConfig, match=message):
+        decode(tiles=tiles)
+
+
+@pytest.mark.parametrize("number", [10**400, 1e300, float("inf"), float("nan")])
+def test_a_cap_or_scale_beyond_float32_is_refused(number: float) -> None:
+    for name in ("softcap", "scale"):
+        with pytest.raises(BadInput, match=f"{name} is "):
+            decode(**{name: number})
+
+
 def test_debug_of_a_prefill_names_more_new_tokens_than_the_context_has() -> None:
     query, cache = torch.ones(5, 4, 32), torch.ones(5, 16, 2, 32)
     tables = {"block_tables": torch.tensor([[1]]), "query_start_loc": torch.tensor([0, 5]), "max_query_len": 5}
@@ -259,6 +293,13 @@ def test_an_interpreter_that_this_numpy_breaks_is_named() -> None:
     old = f"import numpy, triton\ntriton.__version__, numpy.__version__ = '3.6.0', '2.5.2'\n{ATTEND}"
     said = run(old, TRITON_INTERPRET="1")
     assert "BadConfig: the interpreter of Triton 3.6.0 fails with NumPy 2.5.2; install" in said
+
+
+def test_without_triton_the_measurements_say_what_to_install() -> None:
+    for words in (["gpu"], ["gpu", "--interpret"], ["compile"], ["faults"]):
+        said = run(f"import sys\nsys.modules['triton'] = None\nfrom kvlib.cli import main\nmain(['bench', *{words}])")
+        assert "kvlib: kvlib.attention.triton needs triton" in said
+        assert "Traceback" not in said
 
 
 def test_without_triton_the_backend_says_what_to_install() -> None:
