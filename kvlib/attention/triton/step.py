@@ -44,5 +44,5 @@ def plan(batch: Batch, device: torch.device) -> Step:
     decoding = [sequence.context_len for sequence in batch.sequences if sequence.num_queries == 1]
     prefilling = [sequence.num_queries for sequence in batch.sequences if sequence.num_queries > 1]
     # int32, whatever was given: block numbers fit, and kernels need fewer registers.
-    tables = {name: tensor.to(device, torch.int32).contiguous() for name, tensor in batch.tables.items()}
+    tables = {name: tensor.int().to(device).contiguous() for name, tensor in batch.tables.items()}
     return Step(tables, max(decoding, default=0), max(prefilling, default=0))
