@@ -99,8 +99,7 @@ def _engine(options: argparse.Namespace) -> int:
 def _gpu(options: argparse.Namespace) -> int:
     if options.interpret:
         os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported, and not again
-    _fix_fusion()
-    import kvlib.attention.triton  # noqa: F401  # says what to install where torch or Triton is missing
+    _import_triton()
     from kvlib.bench.gpu import report as reports
     from kvlib.bench.gpu.machine import find_machine
     from kvlib.bench.gpu.run import Record, Runner, Settings
@@ -124,8 +123,7 @@ def _gpu(options: argparse.Namespace) -> int:
 
 def _compile(options: argparse.Namespace) -> int:
     say("one to four minutes on two cores")
-    _fix_fusion()
-    import kvlib.attention.triton  # noqa: F401
+    _import_triton()
     from kvlib.bench.kernels import compiled
 
     measured = compiled.measure(options.processes, say)
@@ -134,14 +132,17 @@ def _compile(options: argparse.Namespace) -> int:
 
 def _faults(options: argparse.Namespace) -> int:
     say("some five minutes on two cores")
-    _fix_fusion()
-    import kvlib.attention.triton  # noqa: F401
+    _import_triton()
     from kvlib.bench.kernels import faults
 
     measured = faults.measure(options.processes, say)
     return report(faults.as_text(measured), options.json, faults.as_json(measured))
 
 
-def _fix_fusion() -> None:
-    """Have Triton join multiplications and additions: what it does by default differs between its versions."""
+def _import_triton() -> None:
+    """Import the kernels, or raise MissingPackage, which says what to install.
+
+    Triton joins multiplications and additions then: what it does by default differs between its versions.
+    """
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
+    import kvlib.attention.triton  # noqa: F401

@@ -150,11 +150,7 @@ def attend_batch(
             f"key_cache has blocks of {block_size} tokens, but the batch was built for blocks of "
             f"{batch.block_size}; build it with block_size={block_size}"
         )
-    if batch.highest_block >= num_blocks:
-        raise BadInput(
-            f"block_tables names block {batch.highest_block} inside a context; expected at most "
-            f"{num_blocks - 1}, as key_cache has {num_blocks} blocks"
-        )
+    batch.check_blocks(num_blocks)
     scoring = Scoring(float(scale), window, softcap, key_scale, value_scale)
     return BACKENDS[backend](query, key_cache, value_cache, batch, scoring)
 

@@ -78,6 +78,14 @@ class Batch:
             if start < stop and context_len > 0
         ]
 
+    def check_blocks(self, num_blocks: int) -> None:
+        """Raise BadInput if a context lies in a block that a cache of `num_blocks` does not have."""
+        if self.highest_block >= num_blocks:
+            raise BadInput(
+                f"block_tables names block {self.highest_block} inside a context; expected at most {num_blocks - 1}, "
+                f"as key_cache has {num_blocks} blocks"
+            )
+
 
 def _check_shapes(block_tables: Tensor, context_lens: Tensor, query_start_loc: Tensor) -> None:
     if block_tables.dim() != 2:

@@ -34,9 +34,7 @@ def naive_arguments(
         "block_tables": tables["block_tables"],
         "context_lens": tables["context_lens"],
         "scale": scale,
-        "output_row": output.stride(0),
-        "output_head": output.stride(1),
-        **_strides(query, key_cache, value_cache, tables),
+        **_strides(output, query, key_cache, value_cache, tables),
         "GROUP": query.shape[1] // num_kv_heads,
         "HEAD_SIZE": head_size,
         "BLOCK_SIZE": block_size,
@@ -62,12 +60,9 @@ def decode_arguments(
     output is [num_tokens, num_heads, head_size], or [num_seqs, num_heads, num_splits, head_size] beside log_sums.
     """
     return {
-        "output": output,
         "log_sums": log_sums,
-        **_attention(query, key_cache, value_cache, tables, scoring, device),
+        **_attention(output, query, key_cache, value_cache, tables, scoring, device),
         "split_len": split_len,
-        "output_row": output.stride(0),
-        "output_head": output.stride(1),
         "output_split": 0 if log_sums is None else output.stride(2),
         "SPLIT": log_sums is not None,
         **_sizes(tiles, key_cache),
@@ -106,11 +101,8 @@ def prefill_arguments(
 ) -> Arguments:
     """Of `prefill_kernel`, whose grid is (num_kv_heads, num_seqs, tiles of the longest new part)."""
     return {
-        "output": output,
-        **_attention(query, key_cache, value_cache, tables, scoring, device),
+        **_attention(output, query, key_cache, value_cache, tables, scoring, device),
         "least_queries": least_queries,
-        "output_row": output.stride(0),
-        "output_head": output.stride(1),
         **_sizes(tiles, key_cache),
     }
 
@@ -159,6 +151,7 @@ def as_codes(cache: Tensor, device: Device, written: bool = False) -> Tensor:
 
 
 def _attention(
+    output: Tensor,
     query: Tensor,
     key_cache: Tensor,
     value_cache: Tensor,
@@ -167,6 +160,7 @@ def _attention(
     device: Device,
 ) -> Arguments:
     return {
+        "output": output,
         "query": query,
         "key_cache": as_codes(key_cache, device),
         "value_cache": as_codes(value_cache, device),
@@ -176,17 +170,25 @@ def _attention(
         "k_scale": scoring.k_scale,
         "v_scale": scoring.v_scale,
         "scale": float(scoring.scale),
-        **_strides(query, key_cache, value_cache, tables),
+        **_strides(output, query, key_cache, value_cache, tables),
         "GROUP": query.shape[1] // key_cache.shape[2],
         "WINDOW": scoring.window or 0,
         "SOFTCAP": float(scoring.softcap or 0),
     }
 
 
-def _strides(query: Tensor, key_cache: Tensor, value_cache: Tensor, tables: Mapping[str, Tensor]) -> Arguments:
-    names = ("query_row", "query_head", "key_block", "key_slot", "key_head", "value_block", "value_slot", "value_head")
-    strides = (*query.stride()[:2], *key_cache.stride()[:3], *value_cache.stride()[:3])
-    return {**dict(zip(names, strides)), "table_row": tables["block_tables"].stride(0)}
+def _strides(
+    output: Tensor, query: Tensor, key_cache: Tensor, value_cache: Tensor, tables: Mapping[str, Tensor]
+) -> Arguments:
+    names = ("key_block", "key_slot", "key_head", "value_block", "value_slot", "value_head")
+    return {
+        "output_row": output.stride(0),
+        "output_head": output.stride(1),
+        "query_row": query.stride(0),
+        "query_head": query.stride(1),
+        **dict(zip(names, (*key_cache.stride()[:3], *value_cache.stride()[:3]))),
+        "table_row": tables["block_tables"].stride(0),
+    }
 
 
 def _sizes(tiles: Tiles, key_cache: Tensor) -> Arguments:

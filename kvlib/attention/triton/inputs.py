@@ -122,6 +122,12 @@ def check_longest(max_context_len: int, block_tables: Tensor, block_size: int) -
         )
 
 
+def check_row_each(query: Tensor, block_tables: Tensor) -> None:
+    """Raise BadInput unless query has one row for each sequence."""
+    if len(query) != len(block_tables):
+        raise BadInput(f"query has {len(query)} rows; expected {len(block_tables)}, one for each row of block_tables")
+
+
 def check_numbers(tables: Mapping[str, Tensor], query: Tensor, key_cache: Tensor, max_context_len: int) -> None:
     """Raise BadInput unless the tables name blocks of this cache, and fit together: this reads them, and waits."""
     num_blocks, block_size = key_cache.shape[:2]
@@ -129,11 +135,7 @@ def check_numbers(tables: Mapping[str, Tensor], query: Tensor, key_cache: Tensor
     if starts is None:
         starts = torch.arange(len(query) + 1)
     batch = Batch(tables["block_tables"], tables["context_lens"], starts, block_size=block_size)
-    if batch.highest_block >= num_blocks:
-        raise BadInput(
-            f"block_tables names block {batch.highest_block} inside a context; expected at most {num_blocks - 1}, as "
-            f"key_cache has {num_blocks} blocks"
-        )
+    batch.check_blocks(num_blocks)
     if batch.num_tokens > len(query):
         raise BadInput(
             f"query_start_loc ends with {batch.num_tokens}, but query has {len(query)} rows; expected the rows of query"

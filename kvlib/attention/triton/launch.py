@@ -13,7 +13,7 @@ from kvlib.attention.triton.arguments import combine_arguments, decode_arguments
 from kvlib.attention.triton.combine import combine_kernel
 from kvlib.attention.triton.decode import decode_kernel
 from kvlib.attention.triton.device import Device
-from kvlib.attention.triton.inputs import check_attention, check_longest, check_numbers, check_output
+from kvlib.attention.triton.inputs import check_attention, check_longest, check_numbers, check_output, check_row_each
 from kvlib.attention.triton.naive import naive_kernel
 from kvlib.attention.triton.prefill import prefill_kernel
 from kvlib.attention.triton.tiles import (
@@ -72,8 +72,8 @@ def paged_decode(
     device = check_attention(query, key_cache, value_cache, tables, scoring)
     check_longest(max_context_len, block_tables, key_cache.shape[1])
     num_seqs, (num_kv_heads, head_size) = len(block_tables), key_cache.shape[2:]
-    if query_start_loc is None and len(query) != num_seqs:
-        raise BadInput(f"query has {len(query)} rows; expected {num_seqs}, one for each row of block_tables")
+    if query_start_loc is None:
+        check_row_each(query, block_tables)
     if debug:
         check_numbers(tables, query, key_cache, max_context_len)
     output = check_output(output, query)
@@ -161,8 +161,7 @@ def naive(
             f"key_cache has dtype {key_cache.dtype}; the first kernel reads numbers as they are: take paged_decode"
         )
     check_attention(query, key_cache, value_cache, tables, Scoring(scale))
-    if len(query) != len(block_tables):
-        raise BadInput(f"query has {len(query)} rows; expected {len(block_tables)}, one for each row of block_tables")
+    check_row_each(query, block_tables)
     output = check_output(output, query)
     if 0 not in query.shape:
         arguments = naive_arguments(output, query, key_cache, value_cache, tables, scale)
