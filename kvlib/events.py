@@ -8,11 +8,12 @@ import json
 from kvlib.checks import whole
 from kvlib.errors import BadEvents
 
-VERSION = 1
+VERSION = 2
 
 # What each kind of event carries. `seq` is a sequence's id, `index` the number of a logical block, `count` the
 # reference count after the event.
 KINDS: dict[str, dict[str, type]] = {
+    "arrive": {"seq": str},  # a request has come and waits
     "allocate": {"seq": str, "index": int, "block": int},  # a table entry gets a block of its own
     "share": {
         "seq": str,
@@ -27,6 +28,12 @@ KINDS: dict[str, dict[str, type]] = {
     "evict": {"block": int},  # a cached block loses its contents because it is handed out
     # a sequence's whole table moves "out" to the host or back "in", entry by entry; or is "dropped" there, from nowhere
     "swap": {"seq": str, "how": str, "blocks": list, "host_blocks": list},
+    # contiguous memory: a chunk of `slots` slots from slot `start` on, `wanted` asked for, the rest is rounding
+    "reserve": {"seq": str, "start": int, "slots": int, "wanted": int},
+    "release": {"seq": str},  # the whole chunk goes back
+    # the first in the queue wants a chunk of `slots`, no gap is as large: [start, size] of all gaps there are, which
+    # are of no use until the next reserve or release
+    "refuse": {"seq": str, "slots": int, "gaps": list},
     "preempt": {"seq": str, "how": str},  # the scheduler takes a running sequence's memory away
     "finish": {"seq": str, "reason": str},  # the sequence has ended
 }
@@ -35,25 +42,34 @@ KINDS: dict[str, dict[str, type]] = {
 class EventLog:
     """Events in the order they happened, each a dict with `step`, `kind` and the fields of its kind.
 
-    `num_blocks` (without the null block) and `block_size` (tokens) are those of the memory, `texts[seq]` holds one
-    piece of text for each position of a sequence, as far as it is known.
+    `num_blocks` (without the null block) and `block_size` (tokens) are those of the memory; a contiguous one, without
+    blocks, has `num_slots` instead. `texts[seq]` holds one piece of text for each position of a sequence, as far as it
+    is known.
     """
 
     def __init__(self) -> None:
         self.num_blocks = 0
         self.block_size = 0
+        self.num_slots = 0
         self.step = 0
         self.texts: dict[str, list[str]] = {}
         self.events: list[dict] = []
 
     def open(self, num_blocks: int, block_size: int) -> None:
         """Say which memory this log is of. Raises BadEvents if it is another's already."""
-        if self.num_blocks:
-            raise BadEvents(
-                f"the log is of another memory, of {self.num_blocks} blocks, already; give a new EventLog()"
-            )
+        self._check_unopened()
         self.num_blocks = whole("num_blocks", num_blocks, 0, BadEvents)
         self.block_size = whole("block_size", block_size, 0, BadEvents)
+
+    def open_slots(self, num_slots: int) -> None:
+        """Say that the log is of a contiguous memory. Raises BadEvents if it is another's already."""
+        self._check_unopened()
+        self.num_slots = whole("num_slots", num_slots, 1, BadEvents)
+
+    def _check_unopened(self) -> None:
+        if self.num_blocks or self.num_slots:
+            size = f"{self.num_slots} slots" if self.num_slots else f"{self.num_blocks} blocks"
+            raise BadEvents(f"the log is of another memory, of {size}, already; give a new EventLog()")
 
     def add(self, kind: str, **fields: object) -> None:
         """Append one event of the current step. Raises BadEvents if `fields` are not those of KINDS[kind]."""
@@ -78,6 +94,7 @@ class EventLog:
             "version": VERSION,
             "num_blocks": self.num_blocks,
             "block_size": self.block_size,
+            "num_slots": self.num_slots,
             "step": self.step,
             "texts": self.texts,
             "events": self.events,
@@ -96,6 +113,8 @@ class EventLog:
             raise BadEvents(f"the log has version {version!r}, this kvlib reads version {VERSION}; record it again")
         log = cls()
         log.open(_field(data, "num_blocks", int, "the log"), _field(data, "block_size", int, "the log"))
+        if _field(data, "num_slots", int, "the log"):
+            log.open_slots(data["num_slots"])
         log.step = _field(data, "step", int, "the log")
         texts = _field(data, "texts", dict, "the log")
         for seq in texts:

@@ -4,7 +4,7 @@ import pytest
 
 from kvlib.errors import BadEvents
 from kvlib.events import EventLog
-from kvlib.memory import BlockManager, RecordedBlockManager
+from kvlib.memory import BlockManager, Max, RecordedBlockManager, RecordedContiguousManager
 
 
 def small_log():
@@ -67,6 +67,20 @@ def test_a_second_memory_is_refused_before_the_first_event_too():
         RecordedBlockManager(8, 2, log)
 
 
+def test_a_log_of_contiguous_memory_comes_back_from_json_and_is_of_no_other_memory():
+    log = EventLog()
+    manager = RecordedContiguousManager(64, Max(20), log)
+    manager.admit("A", 3, 5)
+    manager.admit("B", 16, 4)
+    manager.refuse("C", 16, 4)
+    manager.tick()
+    manager.free("A")
+    assert EventLog.from_json(log.to_json()) == log
+    assert log.num_slots == 64
+    with pytest.raises(BadEvents, match="of another memory, of 64 slots"):
+        RecordedBlockManager(4, 4, log)
+
+
 @pytest.mark.parametrize("fields", [{}, {"block": 1, "seq": "A"}])
 def test_an_event_with_other_fields_than_its_kind_has_is_not_added(fields):
     log = EventLog()
@@ -102,7 +116,9 @@ def changed(**fields):
         (changed(num_blocks=-1), "num_blocks is -1"),
         (changed(texts={"A": 5}), "texts has A = 5"),
         (changed(events=[{"kind": ["free"], "step": 0}]), "event 0 is"),
-        (changed(version=2), "version 2, this kvlib reads version 1"),
+        (changed(version=1), "version 1, this kvlib reads version 2"),
+        (changed(num_slots=8), "of another memory, of 4 blocks"),
+        (changed(num_blocks=0, num_slots=-8), "num_slots is -8"),
         (changed(num_blocks="4"), "num_blocks = '4'"),
         (changed(events=[{"kind": "melt", "step": 0}]), "event 0 is .*melt"),
         (changed(events=[{"kind": "free", "step": 0, "seq": "A", "block": 1}]), "event 0 .free. has count = None"),

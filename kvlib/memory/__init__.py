@@ -8,6 +8,7 @@ from kvlib.memory.prefix import PrefixHasher, PrefixKeys
 from kvlib.memory.radix import RadixCache
 from kvlib.memory.radix_manager import RadixManager
 from kvlib.memory.recorded import RecordedBlockManager
+from kvlib.memory.recorded_contiguous import RecordedContiguousManager
 from kvlib.memory.swap import SwapBlockManager
 from kvlib.memory.table import BlockTable
 from kvlib.memory.window import WindowBlockManager
@@ -28,6 +29,7 @@ __all__ = [
     "RadixCache",
     "RadixManager",
     "RecordedBlockManager",
+    "RecordedContiguousManager",
     "SwapBlockManager",
     "WindowBlockManager",
 ]

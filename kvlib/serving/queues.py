@@ -52,6 +52,7 @@ class RequestQueues:
         request.number = self._num_added
         self._owners[name] = request
         self.waiting.append(request)
+        self._note("arrive", request)
 
     def __contains__(self, seq_id: object) -> bool:
         """Whether a request or a sequence with this id waits or runs."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kvlib.errors import BadEvents, BadInput
 from kvlib.events import EventLog, check_event
 from kvlib.memory import NULL_BLOCK, BlockTable
+from kvlib.show.chunks import Chunks
 
 
 class Board:
@@ -12,8 +13,9 @@ class Board:
 
     `tables` maps a sequence to its BlockTable, `counts[block]` is the number of table entries that name a block,
     `stored[block]` the number of tokens in it, whether it is still named or not. `swapped` has the tables of the
-    sequences that wait on the host, in its blocks. `numbers` counts the sequences in the
-    order in which they entered the log, from 0.
+    sequences that wait on the host, in its blocks. In contiguous memory `chunks` has the chunk of each sequence.
+    `waiting` are the requests that have come, or lost their memory, and hold none. `numbers` counts the sequences in
+    the order in which they entered the memory, from 0.
     Applying an event that contradicts the state raises BadEvents: a picture of an impossible memory is never drawn.
     """
 
@@ -24,6 +26,9 @@ class Board:
         self.stored: dict[int, int] = {}
         self.swapped: dict[str, BlockTable] = {}
         self._returned: dict[int, int] = {}  # block -> the host block it came back from in this step
+        self.chunks = Chunks(log)
+        self.waiting: list[str] = []
+        self.num_preemptions = 0
         self.numbers: dict[str, int] = {}
         self.step = 0
 
@@ -70,10 +75,33 @@ class Board:
             raise BadEvents(f"event {number} of the log, {event}, cannot happen: {problem}")
         self.step = event["step"]
         if "seq" in event:
-            self.numbers.setdefault(event["seq"], len(self.numbers))
+            self._queue(event["kind"], event["seq"], event.get("how"))
+
+    def _queue(self, kind: str, seq: str, how: str | None) -> None:
+        """Who waits and who entered, after an event of `seq` has happened."""
+        if kind == "arrive":
+            self.waiting.append(seq)
+        elif kind == "preempt":
+            self.num_preemptions += 1
+            if how == "recompute":
+                self.waiting.insert(0, seq)
+        elif seq in self.waiting and kind != "refuse":
+            self.waiting.remove(seq)
+        if kind not in ("arrive", "refuse"):
+            self.numbers.setdefault(seq, len(self.numbers))
 
     def _change(self, event: dict) -> str | None:
         match event:
+            case {"kind": "arrive", "seq": seq}:
+                return f"{seq} has come before" if seq in self.numbers or seq in self.waiting else None
+            case {"kind": "reserve", "seq": seq, "start": start, "slots": slots, "wanted": wanted}:
+                return self.chunks.reserve(seq, start, slots, wanted)
+            case {"kind": "refuse", "seq": seq, "slots": slots, "gaps": gaps}:
+                return self.chunks.refuse(seq, slots, gaps)
+            case {"kind": "release", "seq": seq}:
+                return self.chunks.release(seq)
+            case {"kind": "write", "seq": seq, "start": start, "stop": stop} if self.log.num_slots:
+                return self.chunks.write(seq, start, stop)
             case {"kind": "allocate", "seq": seq, "index": index, "block": block}:
                 if self.counts[block : block + 1] != [0] or block == NULL_BLOCK:
                     return f"block {block} is not one of {self.log.num_blocks}, or belongs to {self.owners(block)}"
@@ -96,8 +124,8 @@ class Board:
                 return self._drop_swapped(seq, host_blocks)
             case {"kind": "swap", "how": how}:
                 return f"a swap goes 'out' or 'in', or what is out is 'dropped'; not {how!r}"
-            case {"seq": seq} if seq in self.tables:  # preempt, finish
-                return f"{seq} still holds {self.tables[seq]}"
+            case {"seq": seq} if seq in self.tables or seq in self.chunks:  # preempt, finish
+                return f"{seq} still holds {self.tables.get(seq) or self.chunks[seq]}"
             case {"kind": "finish", "seq": seq} if seq in self.swapped:
                 return f"{seq} still holds {self.swapped[seq]} on the host"
         return None

@@ -110,14 +110,14 @@ def _computing(log: EventLog) -> Iterator[tuple[list[dict], Board]]:
 
 
 def _spans(log: EventLog) -> dict[str, tuple[int, int]]:
-    """The first and the last step of each sequence: a fork begins in the step after that which made it."""
+    """The first and the last step of each sequence: an arrival or a fork begins in the step after its event."""
     spans: dict[str, tuple[int, int]] = {}
     of_sequences = [event for event in log.events if "seq" in event]
     written = {(event["seq"], event["step"]) for event in of_sequences if event["kind"] == "write"}
     for event in of_sequences:
         seq, step = event["seq"], event["step"]
         is_fork = event["kind"] == "share" and (seq, step) not in written
-        first, _ = spans.get(seq, (step + 1 if is_fork else 1, step))
+        first, _ = spans.get(seq, (step + 1 if is_fork or event["kind"] == "arrive" else 1, step))
         spans[seq] = (first, step)
     return spans
 

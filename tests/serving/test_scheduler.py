@@ -121,6 +121,7 @@ def test_every_iteration_is_a_step_of_the_log_the_first_one_too():
     scheduler.add(Request("A", 3, 3))
     run(scheduler)
     assert [(e["step"], e["kind"]) for e in log.events if e["kind"] != "free"] == [
+        (0, "arrive"),
         (1, "allocate"),
         (1, "write"),
         (2, "write"),

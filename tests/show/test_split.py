@@ -1,0 +1,41 @@
+from kvlib.events import EventLog
+from kvlib.memory import RecordedBlockManager
+from kvlib.show.board import Board
+from kvlib.show.split import split
+
+
+def test_an_empty_slot_is_reserved_if_the_log_goes_on_to_write_it_and_internal_if_not():
+    log = EventLog()
+    manager = RecordedBlockManager(5, 4, log)
+    manager.admit("A", 2)
+    manager.admit("B", 5)
+    start = len(log)
+    manager.append("A")
+    board = Board(log)
+    for number in range(start):
+        board.apply(log.events[number], number)
+    assert split(board) == (7, 1, 4, 0, 8)
+    assert split(Board.at(log)) == (8, 0, 4, 0, 8)
+
+
+def test_a_shared_slot_counts_once_and_is_reserved_if_one_of_its_owners_will_write_there():
+    log = EventLog()
+    manager = RecordedBlockManager(5, 4, log)
+    manager.admit("A", 6)
+    manager.fork("A", "B")
+    start = len(log)
+    manager.append("B")
+    board = Board(log)
+    for number in range(start):
+        board.apply(log.events[number], number)
+    assert split(board) == (6, 1, 1, 0, 12)
+    assert split(Board.at(log)) == (9, 0, 3, 0, 8)
+
+
+def test_what_a_freed_block_still_holds_is_free():
+    log = EventLog()
+    manager = RecordedBlockManager(5, 4, log)
+    manager.admit("A", 4)
+    manager.publish("A", ["k"])
+    manager.free("A")
+    assert split(Board.at(log)) == (0, 0, 0, 0, 20)
