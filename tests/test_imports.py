@@ -13,10 +13,10 @@ HEAVY = {"torch", "triton", "numpy", "matplotlib"}
 
 # A part may import the parts on lines above its own; two parts on one line may not import each other.
 ORDER = """
-errors shown
+data errors shown
 checks
 chance
-gguf events fields packaged machine native
+gguf events fields packaged machine native texts
 families
 configs
 sizing
@@ -35,7 +35,7 @@ __main__
 __init__
 """
 RANK = {part: rank for rank, line in enumerate(ORDER.split("\n")) for part in line.split()}
-STANDARD_LIBRARY_ONLY = {"errors", "shown", "checks", "chance", "events", "memory", "serving"}
+STANDARD_LIBRARY_ONLY = {"errors", "shown", "checks", "chance", "events", "memory", "serving", "texts"}
 OPTIONAL = {"xxhash"}  # imported where it is needed, and only then
 NOT_IN_A_BROWSER = {"dataclasses", "random", "typing", "__future__", "enum"}
 

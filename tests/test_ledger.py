@@ -49,7 +49,12 @@ def test_a_changed_figure_is_found_in_all_that_stands_on_it(shipped, write):
     entry(shipped, "figure-block-size")["value"] = 8
     entry(shipped, "machine-block-size")["value"] = 5
     faults = ledger.check(ledger.load(write(shipped)))
-    assert [fault.partition(":")[0] for fault in faults] == ["machine-slots", "fig6-prompt-blocks"]
+    assert [fault.partition(":")[0] for fault in faults] == [
+        "machine-slots",
+        "fig6-prompt-blocks",
+        "lab-rows",
+        "machine-memory-mib",
+    ]
     assert "the ledger says 176" in faults[0]
     assert "gives 220" in faults[0]
 

@@ -9,18 +9,21 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from kvlib.show.lab_bench import runs
 from kvlib.show.modules import script, styles
 
-WIDGETS = ("machine",)
-MARK = 'class="kv-widget"'
+FILES = {"bench": ("bench", "machine"), "machine": ("machine",)}  # a page that holds the first loads this for both
 
 
 def write_files(app: Sphinx) -> None:
     """Put the joined script and styles where the site's other files come from."""
     folder = Path(app.doctreedir) / "widgets"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "widgets.js").write_text(script(*WIDGETS), encoding="utf-8")
-    (folder / "widgets.css").write_text(styles(*WIDGETS), encoding="utf-8")
+    (folder / "bench").mkdir(parents=True, exist_ok=True)
+    for file, names in FILES.items():
+        (folder / f"{file}.js").write_text(script(*names), encoding="utf-8")
+        (folder / f"{file}.css").write_text(styles(*names), encoding="utf-8")
+    for name, text in runs().items():
+        (folder / "bench" / name).write_text(text, encoding="utf-8")
     app.config.html_static_path.append(str(folder))
 
 
@@ -32,9 +35,11 @@ def drop_state(app: Sphinx, env: BuildEnvironment) -> None:
 
 def add_files(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: object) -> None:
     """Have a page that holds a widget load the script and the styles."""
-    if MARK in context.get("body", ""):
-        app.add_js_file("widgets.js", loading_method="defer")
-        app.add_css_file("widgets.css")
+    body = context.get("body", "")
+    file = next((name for name in FILES if f'data-widget="{name}"' in body), None)
+    if file:
+        app.add_js_file(f"{file}.js", loading_method="defer")
+        app.add_css_file(f"{file}.css")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

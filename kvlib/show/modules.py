@@ -14,17 +14,24 @@ from kvlib.errors import BadInput
 SCRIPTS = Path(__file__).parent / "scripts"
 IMPORT = re.compile(r'^import \{ [\w, ]+ \} from "\./([\w-]+)\.js";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|class|function)\b)", re.MULTILINE)
+DECLARED = re.compile(r"^(?:async )?(?:const|let|class|function\*?) (\w+)", re.MULTILINE)
 UNKNOWN = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
 
 
 def joined(*names: str) -> str:
     """The modules `names` and all that they import, each once, after what it imports, without imports and exports.
 
-    Raises BadInput for a module that is not there, or an import or export of another form.
+    Raises BadInput for a module that is not there, an import or export of another form, or a name that two modules
+    give to something of theirs.
     """
     texts: dict[str, str] = {}
     for name in names:
         _collect(name, texts, ())
+    homes: dict[str, str] = {}
+    for file, text in texts.items():
+        for declared in DECLARED.findall(text):
+            if homes.setdefault(declared, file) != file:
+                raise BadInput(f"{homes[declared]}.js and {file}.js both declare {declared}; rename one of them")
     return "\n".join(texts.values())
 
 

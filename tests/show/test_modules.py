@@ -54,6 +54,7 @@ def test_styles_are_those_of_the_widget_and_of_what_it_imports(scripts):
         ({"more_js": 'import def from "./x.js";\n'}, "import def from"),
         ({"more_js": "export default 3;\n"}, "export default 3"),
         ({"more_js": "export { x };\n"}, "export { x }"),
+        ({"more_js": "function a() {}\n"}, "more.js and parts.js both declare a; rename one"),
         ({"more_js": 'import { x } from "./lost.js";\n'}, "there is no lost.js among the scripts"),
     ],
 )
