@@ -1,5 +1,5 @@
 /** The traits of a widget where no kernel is behind it: what a renderer needs of anywidget's model. */
-class PageModel {
+export class PageModel {
   constructor(traits) {
     this.traits = traits;
     this.handlers = new Map();

@@ -1,0 +1,60 @@
+import { runPython } from "./python.js";
+
+const ANSWERS_WITHIN_MS = 20_000;
+const PIECE = 30_000; // characters: what one call of runPython prints is limited
+
+/** The name of a position of both levers, such as "4-24". */
+export const runName = ({ allocation, number }) => `${allocation}-${number}`;
+
+/** The events and readings of a run, { log, readings }, as they were computed in Python before. */
+export const storedRun = (model, position) => {
+  const name = runName(position);
+  const kept = model.get("runs")?.[name] ?? globalThis.kvRuns?.[name];
+  if (kept) return Promise.resolve(kept);
+  return model.get("live") ? askKernel(model, name) : loadFile(name);
+};
+
+/** The same, computed in the page by kvlib's own files; rejects where Python cannot be loaded or fails. */
+export const computedRun = async ({ allocation, number }, settings) => {
+  const given = allocation === "longest" ? '"longest"' : allocation;
+  const printed = async (code) => {
+    const result = await runPython(code, settings);
+    if (result.error) throw new Error(result.error);
+    return result.printed;
+  };
+  await printed("from kvlib.serving.lab_bench import run");
+  const size = Number(await printed(`bench_run = run(${given}, ${number}).to_json()\nprint(len(bench_run))`));
+  let text = "";
+  for (let start = 0; start < size; start += PIECE) {
+    text += await printed(`print(bench_run[${start}:${start + PIECE}], end="")`);
+  }
+  return JSON.parse(text);
+};
+
+const loadFile = (name) =>
+  new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = `${document.documentElement.dataset.content_root ?? ""}_static/bench/${name}.js`;
+    script.onload = () => resolve(globalThis.kvRuns[name]);
+    script.onerror = () => reject(new Error("The file of this run cannot be loaded. Is the book's folder complete?"));
+    document.head.append(script);
+  });
+
+const askKernel = (model, name) =>
+  new Promise((resolve, reject) => {
+    const settle = () => {
+      clearTimeout(timer);
+      model.off("msg:custom", hear);
+    };
+    const hear = (message) => {
+      if (message.run !== name) return;
+      settle();
+      resolve(message.data);
+    };
+    const timer = setTimeout(() => {
+      settle();
+      reject(new Error("The kernel does not answer. Run the cell again."));
+    }, ANSWERS_WITHIN_MS);
+    model.on("msg:custom", hear);
+    model.send({ run: name });
+  });

@@ -1,0 +1,30 @@
+import { reveal } from "./elements.js";
+
+/** Arrow keys, Home and End go through the items of an element: `onItem` is called with each, with null on leaving. */
+export const walkItems = (element, selector, onItem) => {
+  let current = null;
+  const go = (items, place) => {
+    current = items[Math.max(0, Math.min(items.length - 1, place))] ?? null;
+    if (current) reveal(element, current);
+    onItem(current);
+  };
+  element.addEventListener("keydown", (event) => {
+    const items = [...element.querySelectorAll(selector)];
+    const place = items.indexOf(current);
+    const target = { ArrowRight: place + 1, ArrowDown: place + 1, ArrowLeft: place - 1, ArrowUp: place - 1, Home: 0, End: items.length };
+    if (!(event.key in target) || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    go(items, target[event.key]);
+  });
+  element.addEventListener("focusout", () => {
+    current = null;
+    onItem(null);
+  });
+};
+
+/** The pointer lights what it is over or, where it is a finger, what it last touched; null when it leaves. */
+export const pointAt = (element, itemAt, onItem) => {
+  element.addEventListener("pointermove", (event) => event.pointerType !== "touch" && onItem(itemAt(event)));
+  element.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && onItem(null));
+  element.addEventListener("click", (event) => onItem(itemAt(event)));
+};
