@@ -6,6 +6,7 @@ and is loaded when a reader asks for it; kvlib travels as one file, `kvlib.json`
 
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ LOADED = ("worker.js", "micropython.mjs", "micropython.wasm")  # beside kvlib.js
 KVLIB = ("__init__", "errors", "shown", "checks", "chance", "events", "texts", "memory/*", "serving/*")
 NOT_THERE = ("serving/sweep", "serving/traces")  # joblib, and the dates of the standard library
 DATA = ("__init__.py", "lengths.json", "texts/*.json")
-MARKS = ("tag_live", 'class="kv-widget"')
+LIVE_CELL = re.compile(r'class="cell [^"]*\btag_live\b')
+WIDGET = 'class="kv-widget"'
 
 
 def packed() -> str:
@@ -57,9 +59,10 @@ def described(root: str) -> str:
 def add_files(app: Sphinx, pagename: str, templatename: str, context: dict, doctree: object) -> None:
     """Have a page load what its live cells need; a page with a widget, too, learns where Python lies."""
     body = context.get("body", "")
-    if any(mark in body for mark in MARKS):
+    has_live_cell = LIVE_CELL.search(body)
+    if has_live_cell or WIDGET in body:
         context["metatags"] += described("../" * pagename.count("/"))
-    if "tag_live" in body:
+    if has_live_cell:
         app.add_js_file("cells.js", loading_method="defer")
         app.add_css_file("cells.css")
 
