@@ -1,7 +1,6 @@
 import { runPython } from "./python.js";
 
 const ANSWERS_WITHIN_MS = 20_000;
-const PIECE = 30_000; // characters: what one call of runPython prints is limited
 
 /** The name of a position of both levers, such as "4-24". */
 export const runName = ({ allocation, number }) => `${allocation}-${number}`;
@@ -17,18 +16,10 @@ export const storedRun = (model, position) => {
 /** The same, computed in the page by kvlib's own files; rejects where Python cannot be loaded or fails. */
 export const computedRun = async ({ allocation, number }, settings) => {
   const given = allocation === "longest" ? '"longest"' : allocation;
-  const printed = async (code) => {
-    const result = await runPython(code, settings);
-    if (result.error) throw new Error(result.error);
-    return result.printed;
-  };
-  await printed("from kvlib.serving.lab_bench import run");
-  const size = Number(await printed(`bench_run = run(${given}, ${number}).to_json()\nprint(len(bench_run))`));
-  let text = "";
-  for (let start = 0; start < size; start += PIECE) {
-    text += await printed(`print(bench_run[${start}:${start + PIECE}], end="")`);
-  }
-  return JSON.parse(text);
+  const code = `from kvlib.serving.lab_bench import run\nprint(run(${given}, ${number}).to_json())`;
+  const { printed, error } = await runPython(code, settings);
+  if (error) throw new Error(error);
+  return JSON.parse(printed);
 };
 
 const loadFile = (name) =>

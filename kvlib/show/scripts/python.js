@@ -1,8 +1,13 @@
 /* Where Python lies is told by an element that book/ext/live_cells.py writes; what runs it, by book/static/python. */
 
 const pythonPlace = globalThis.document?.querySelector('meta[name="kv-python"]') ?? null;
-const PYTHON_FILES = { "worker.js": "text/javascript", "micropython.mjs": "text/javascript",
-  "micropython.wasm": "application/wasm", "kvlib.json": "application/json" };
+const PYTHON_FILES = {
+  "worker.js": "text/javascript",
+  "micropython.mjs": "text/javascript",
+  "micropython.wasm": "application/wasm",
+  "kvlib.json": "application/json",
+};
+const NEEDS_SERVER = 'Running code here needs a web server; the command "make book" starts one.';
 const STOPPED = { printed: "", error: "Stopped.", stopped: true };
 
 /** What the first call of `runPython` loads, in MB; computed when the book was built. */
@@ -11,8 +16,8 @@ export const PYTHON_MEGABYTES = Number(pythonPlace?.dataset.bytes ?? 0) / 1e6;
 /** Why this page cannot run Python, as a sentence; "" if it can. */
 export const whyNoPython = () => {
   if (!pythonPlace) return "No Python comes with this page.";
-  if (!location.protocol.startsWith("http")) return 'Running code here needs a web server; the command "make book" starts one.';
-  if (!globalThis.WebAssembly || !globalThis.Worker) return "This browser has no WebAssembly, which running code needs.";
+  if (!location.protocol.startsWith("http")) return NEEDS_SERVER;
+  if (!globalThis.WebAssembly) return "This browser has no WebAssembly, which running code needs.";
   return "";
 };
 
@@ -43,13 +48,18 @@ const loadPythonFile = async (name, signal, onBytes) => {
 
 const loadPython = async (onStatus, signal) => {
   let numBytes = 0;
+  let isOver = false; // when one file fails, others may go on for a while
   const tell = (more) => {
     numBytes += more;
-    onStatus(`Loading Python: ${(numBytes / 1e6).toFixed(1)} of ${PYTHON_MEGABYTES.toFixed(1)} MB`);
+    if (!isOver) onStatus(`Loading Python: ${(numBytes / 1e6).toFixed(1)} of ${PYTHON_MEGABYTES.toFixed(1)} MB`);
   };
   tell(0);
   const load = async (name) => [name, await loadPythonFile(name, signal, tell)];
-  return Object.fromEntries(await Promise.all(Object.keys(PYTHON_FILES).map(load)));
+  try {
+    return Object.fromEntries(await Promise.all(Object.keys(PYTHON_FILES).map(load)));
+  } finally {
+    isOver = true;
+  }
 };
 
 const killPython = () => {
@@ -64,6 +74,7 @@ const answerOf = (message, signal, take) =>
     const { worker } = python;
     const stop = () => reject(signal.reason);
     signal?.addEventListener("abort", stop, { once: true });
+    if (signal?.aborted) stop();
     const end = (settle, value) => {
       signal?.removeEventListener("abort", stop);
       settle(value);
@@ -84,13 +95,16 @@ const startPython = async (onStatus, signal) => {
   await answerOf({ files: python.files }, signal, ({ started }) => started);
 };
 
-const runNow = async (code, { name, mostPrinted = Infinity, onStatus = () => {}, onPrinted = () => {}, signal } = {}) => {
+const ignore = () => {};
+
+const runNow = async (code, settings = {}) => {
+  const { name = "code", mostPrinted = Infinity, onStatus = ignore, onPrinted = ignore, signal } = settings;
   if (signal?.aborted) return STOPPED;
   let printed = "";
   try {
     if (!python.worker) await startPython(onStatus, signal);
     onStatus("Running");
-    const error = await answerOf({ code, name: name ?? "code", mostPrinted }, signal, (said) => {
+    const error = await answerOf({ code, name, mostPrinted }, signal, (said) => {
       if (said.ended) return said.error;
       printed += said.printed ?? "";
       if (said.printed) onPrinted(said.printed);
@@ -109,10 +123,10 @@ const runNow = async (code, { name, mostPrinted = Infinity, onStatus = () => {},
 
 /** Runs `code` after what was asked before -> { printed, error, stopped }: what it printed, a traceback or "".
  *
- * Names defined before are there still. The first call loads Python. `name` stands in tracebacks, `mostPrinted` bytes are
- * passed on, `onStatus(sentence)` hears how far it is, `onPrinted(text)` each piece as it comes; aborting the AbortSignal
- * `signal` ends it at once. */
-export const runPython = (code, options) => {
-  python.lastRun = python.lastRun.then(() => runNow(code, options));
+ * Names defined before are there still. The first call loads Python. Settings, all optional: `name` stands in tracebacks;
+ * at most `mostPrinted` bytes are passed on; `onStatus(sentence)` hears how far it is, `onPrinted(text)` each piece as it
+ * comes; aborting the AbortSignal `signal` ends it at once. */
+export const runPython = (code, settings) => {
+  python.lastRun = python.lastRun.then(() => runNow(code, settings));
   return python.lastRun;
 };
