@@ -1,6 +1,5 @@
 import { counted, listed, nameOf, numbered, quoted } from "./names.js";
-import { filledAt } from "./board.js";
-import { splitSlots } from "./split.js";
+import { filledAt, splitSlots } from "./split.js";
 import { tellPosition } from "./telling.js";
 
 /** The state at `position` of a history in sentences, a list of paragraphs, for those who do not see the picture. */
@@ -27,7 +26,8 @@ export const tellLit = (board, { place, owners }) => {
   const { log } = board;
   if (log.numSlots) return tellSlot(board, place.number, owners);
   const block = `${place.isHost ? "Host block" : "Block"} ${place.number}`;
-  if (!owners.length) return `${block} ${board.cached.has(place.number) && !place.isHost ? "is cached: its tokens can be found again" : "is free"}.`;
+  const isCached = !place.isHost && board.cached.has(place.number);
+  if (!owners.length) return `${block} is ${isCached ? "cached: its tokens can be found again" : "free"}.`;
   const tables = place.isHost ? board.swapped : board.tables;
   const [{ seq, index }] = owners;
   const filled = filledAt(tables.get(seq), index, log.blockSize);
@@ -43,7 +43,8 @@ const tellSlot = (board, slot, [owner]) => {
   const { log, chunks } = board;
   if (!owner) {
     const isUseless = chunks.gaps.some(([start, size]) => start <= slot && slot < start + size);
-    return `Slot ${slot} is ${isUseless ? "free, in a gap too small for the first that waits: external waste" : "free"}.`;
+    const why = isUseless ? ", in a gap too small for the first that waits: external waste" : "";
+    return `Slot ${slot} is free${why}.`;
   }
   const { seq, index } = owner;
   const { stored, wanted } = chunks.get(seq);
@@ -62,12 +63,12 @@ const said = (log, seq, position) => {
 const sayCounts = (board) => {
   const { log } = board;
   const names = (seqs) => listed([...seqs].map((seq) => nameOf(log, seq)));
-  const { stored, reserved, internal, external, free } = splitSlots(board);
+  const use = splitSlots(board);
   return (
     `Running: ${names([...board.tables.keys(), ...board.chunks.keys()])}. Waiting: ${names(board.waiting)}. ` +
     `On the host: ${names(board.swapped.keys())}. Preemptions so far: ${board.numPreemptions}. ` +
-    `Of ${counted(log.size, "slot")}, ${stored} store a token, ${reserved} are reserved for one, ` +
-    `${internal} are internal waste, ${external} external, and ${free} are free.`
+    `Of ${counted(log.size, "slot")}, ${use.stored} store a token, ${use.reserved} are reserved for one, ` +
+    `${use.internal} are internal waste, ${use.external} external, and ${use.free} are free.`
   );
 };
 
@@ -81,8 +82,8 @@ const sayTable = (board, seq, table, noun) => {
 };
 
 const sayChunk = ({ log }, seq, { start, slots, wanted, stored }) =>
-  `${nameOf(log, seq)} has ${counted(stored, "token")} in a chunk of ${counted(slots, "slot")} from slot ${start} on, ` +
-  `${wanted} of them asked for.${sayText(log, seq, stored)}`;
+  `${nameOf(log, seq)} has ${counted(stored, "token")} in a chunk of ${counted(slots, "slot")} from slot ${start} ` +
+  `on, ${wanted} of them asked for.${sayText(log, seq, stored)}`;
 
 const sayText = (log, seq, numTokens) => {
   const text = (log.texts.get(seq) ?? []).slice(0, numTokens).join("").trim();
@@ -94,4 +95,5 @@ const sayShared = ({ counts }) => {
   return shared.length ? [`Shared: ${listed(shared)}.`] : [];
 };
 
-const sayCached = ({ cached }) => (cached.size ? [`Cached, named by nobody: ${numbered("block", [...cached])}.`] : []);
+const sayCached = ({ cached }) =>
+  cached.size ? [`Cached, named by nobody: ${numbered("block", [...cached])}.`] : [];

@@ -12,7 +12,8 @@ export const drawBadge = (paint, layout, rect, { kind }) => {
   if (!SIGNS[kind]) return;
   const { ink, paper } = paint.palette;
   const c = paint.context;
-  paint.box(rect, { stroke: ink, line: layout.detail === "fill" ? 1 : 1.5, dash: kind === "copy" || kind === "in" ? [] : [3, 2], radius: 5 });
+  const isGone = kind !== "copy" && kind !== "in";
+  paint.box(rect, { stroke: ink, line: 1.5, dash: isGone ? [3, 2] : [], radius: layout.detail === "tokens" ? 5 : 2 });
   if (layout.detail !== "tokens") return;
   c.save();
   c.translate(rect.x + rect.width - 5, rect.y + rect.height - 5);

@@ -1,103 +1,107 @@
-import { renderMachine } from "./machine.js";
-import { PageModel } from "./mount.js";
 import { make, say } from "./elements.js";
-import { radioGroup } from "./radio_group.js";
+import { benchLevers, positionWords } from "./bench_levers.js";
+import { benchPicture } from "./bench_picture.js";
 import { predictions } from "./bench_predictions.js";
 import { pythonSwitch } from "./bench_python.js";
-import { allocationWords, counters, percent, readingsTable, readUpTo } from "./bench_readings.js";
+import { readingsTable, readingWords } from "./bench_readings.js";
 import { runName, storedRun } from "./bench_runs.js";
 
-const SPEED = 4; // times that of the machine: half a minute for a run, more or less
-const ROW = 20; // slots
+const CLOSED = "Run opens when you have predicted or skipped.";
+const CHANGED = "The levers have been changed. Run starts over.";
+const PLAYING = "Playing. “To the end” in the machine shows the readings at once.";
+const EMPTY = " At its end the memory is empty; drag the slider back to see it full.";
 
 /** The lab bench: two levers, Run, the machine, readings. `model` has the traits of kvlib.show.lab_bench.LabBench. */
 export function renderBench({ model, el }) {
   el.classList.add("kv-widget");
-  const allocations = model.get("allocations");
   const read = new Map();
-  let run = null;
+  let abort = new AbortController();
+  let coming = null; // the position of a run that is not there yet
+  let isCounted = false; // whether the run that is shown was read to its end
 
-  const allocation = radioGroup({
-    legend: "Tokens in a block",
-    options: Object.fromEntries(allocations.map((it) => [it, it === "longest" ? "no blocks: rows of 20" : it])),
-    chosen: "4",
-    className: "kv-bench-lever",
-  });
-  const number = radioGroup({
-    legend: "Sequences that come",
-    options: Object.fromEntries(model.get("numbers").map((it) => [it, it])),
-    chosen: "24",
-    className: "kv-bench-lever",
-  });
+  const levers = benchLevers(model);
   const python = pythonSwitch(model);
   const runButton = make("button", { type: "button", disabled: true, onclick: () => start() }, "Run");
-  const closed = make("span", { className: "kv-bench-hint" }, "Run opens when you have predicted or skipped.");
+  const stopButton = make("button", { type: "button", onclick: () => stop() }, "Stop");
+  const hint = make("span", { className: "kv-bench-hint" }, CLOSED);
   const status = make("p", { role: "status", className: "kv-bench-status" });
-  const whence = make("p", { className: "kv-bench-hint" });
-  const readings = counters();
-  const table = readingsTable(allocations);
-  const place = make("div", { className: "kv-bench-machine" });
+  const table = readingsTable(model.get("allocations"));
+  const picture = benchPicture(() => showState());
   const asked = predictions(() => {
     runButton.disabled = false;
-    closed.remove();
-    runButton.focus();
+    say(hint, "");
+    runButton.focus({ preventScroll: true });
+    levers.element.scrollIntoView({ block: "nearest" });
   });
 
-  const tell = (text) => say(status, text);
-  const words = (at) => `${at.number} sequences, ${allocationWords(at.allocation)}`;
-
-  const stop = () => {
-    run?.abort.abort();
-    run?.machine?.set("playing", false);
-    run?.close?.();
-    place.replaceChildren();
-    readings.show(null);
-    say(whence, "");
+  const tell = (...parts) => {
+    const line = make("p", {}, ...parts);
+    if (line.textContent !== status.textContent) status.replaceChildren(...line.childNodes);
   };
+  const showButtons = () => {
+    const canStop = coming || (picture.position && picture.state === "playing");
+    stopButton.ariaDisabled = String(!canStop);
+    picture.element.ariaBusy = String(coming !== null);
+    const at = coming ?? picture.position;
+    if (at) say(hint, runName(at) === runName(levers.position) ? "" : CHANGED);
+  };
+  const showState = () => {
+    showButtons();
+    if (coming) return;
+    if (picture.state === "over") finish();
+    else tell(picture.state === "playing" ? PLAYING : "Paused.");
+  };
+  const finish = () => {
+    const { position, reading } = picture;
+    const heard = make("span", { className: "kv-bench-heard" }, `${positionWords(position)}: ${readingWords(reading)} `);
+    if (isCounted) return tell("Read.", EMPTY, heard);
+    isCounted = true;
+    read.set(runName(position), { ...position, ...reading });
+    table.show(read, runName(position));
+    return tell("Read. ", heard, asked.update(read), EMPTY);
+  };
+
+  const stillShown = () => (picture.position ? ` What you see is still the run before: ${positionWords(picture.position)}.` : "");
   const start = async () => {
-    stop();
-    const at = { allocation: allocation.chosen, number: Number(number.chosen) };
-    const mine = { at, abort: new AbortController() };
-    run = mine;
+    abort.abort();
+    abort = new AbortController();
+    const { signal } = abort;
+    const position = levers.position;
+    coming = position;
+    picture.pause();
+    tell(`${positionWords(position)}: loading the run.`);
+    showButtons();
     try {
-      const { data, origin } = await (python.isOn() ? python.compute(at, mine.abort.signal, tell) : stored(at));
-      if (run === mine) play(mine, data, origin);
+      const { data, origin } = await (python.isOn() ? python.compute(position, signal, tell) : stored(position));
+      if (signal.aborted) return;
+      coming = null;
+      isCounted = false;
+      picture.show(position, data, origin);
     } catch (error) {
-      if (run === mine) tell(error.message);
+      if (signal.aborted) return;
+      coming = null;
+      tell(`${error.message}${stillShown()}`);
+      showButtons();
     }
   };
-  const stored = async (at) => ({ data: await storedRun(model, at), origin: "" });
+  const stored = async (position) => ({ data: await storedRun(model, position), origin: "" });
+  const stop = () => {
+    if (stopButton.ariaDisabled === "true") return;
+    abort.abort();
+    if (coming) tell(`Stopped.${stillShown()}`);
+    coming = null;
+    picture.pause();
+    showButtons();
+  };
 
-  const play = (mine, { log, readings: rounds }, origin) => {
-    const last = log.events.length;
-    const row = mine.at.allocation === "longest" ? ROW : 0;
-    mine.machine = new PageModel({ data: log, position: 0, playing: true, speed: SPEED, row, label: words(mine.at) });
-    mine.machine.on("change:position", () => {
-      const position = mine.machine.get("position");
-      const reading = readUpTo(rounds, position);
-      readings.show(reading);
-      if (position === last && !mine.isRead) finish(mine, reading);
-    });
-    const machineEl = make("div");
-    place.append(machineEl);
-    tell(`${words(mine.at)}.`);
-    say(whence, origin);
-    mine.close = renderMachine({ model: mine.machine, el: machineEl });
-  };
-  const finish = (mine, reading) => {
-    mine.isRead = true;
-    const name = runName(mine.at);
-    read.set(name, { ...mine.at, ...reading });
-    table.show(read, name);
-    const answered = asked.update(read).map((place) => ` Prediction ${place} is answered below.`);
-    const { most, rounds, stored, held } = reading;
-    const said = `at most ${most} at once, ${percent(stored, held)} of the held slots hold tokens, ${rounds} rounds.`;
-    tell(`${words(mine.at)}: ${said}${answered.join("")}`);
-  };
-  const buttons = make("p", { className: "kv-bench-buttons" }, runButton, closed);
-  const levers = make("div", { className: "kv-bench-levers" }, allocation.fieldset, number.fieldset);
+  levers.element.addEventListener("change", showButtons);
+  stopButton.ariaDisabled = "true";
+  const buttons = make("p", { className: "kv-bench-buttons" }, runButton, stopButton, hint);
   const bench = make("section", { className: "kv-bench", ariaLabel: "Lab bench" });
-  bench.append(asked.form, levers, python.element, buttons, status, readings.list, whence, place, table.wrapper, asked.answers);
+  bench.append(asked.form, levers.element, buttons, status, picture.element, table.wrapper, asked.answers, python.element);
   el.append(bench);
-  return stop;
+  return () => {
+    abort.abort();
+    picture.close();
+  };
 }

@@ -1,5 +1,5 @@
 import { letterOf } from "./names.js";
-import { blockUse } from "./split.js";
+import { blockUse, filledAt } from "./split.js";
 import { drawBadge } from "./badges.js";
 
 /**
@@ -13,7 +13,8 @@ export const drawBlocks = (paint, layout, { board, marks, lit }, known) => {
   drawTiles(scene, board.tables, marks.blocks, { count: layout.count, isHost: false });
   drawTiles(scene, board.swapped, marks.hostBlocks, { count: layout.hostBlocks, isHost: true });
   if (!isTokens) return;
-  for (const { source, target } of marks.copies) paint.arrow(layout.rect(source), layout.rect(target), paint.palette.ink);
+  const { ink } = paint.palette;
+  for (const { source, target } of marks.copies) paint.arrow(layout.rect(source), layout.rect(target), ink);
 };
 
 const drawGround = (paint, { width, height, boardHeight, hostBlocks, hostTop }) => {
@@ -21,7 +22,8 @@ const drawGround = (paint, { width, height, boardHeight, hostBlocks, hostTop }) 
   paint.box({ x: 0, y: 0, width, height: boardHeight }, { fill: surface, radius: 8 });
   if (!hostBlocks) return;
   paint.text("on the host", 2, hostTop - 10, { size: 11.5, colour: muted });
-  paint.box({ x: 0.5, y: hostTop, width: width - 1, height: height - hostTop - 0.5 }, { stroke: grid, radius: 8, dash: [4, 4] });
+  const host = { x: 0.5, y: hostTop, width: width - 1, height: height - hostTop - 0.5 };
+  paint.box(host, { stroke: grid, radius: 8, dash: [4, 4] });
 };
 
 const drawTiles = (scene, tables, marked, { count, isHost }) => {
@@ -48,7 +50,8 @@ const drawTile = (scene, tile) => {
   const { paint, layout, board, lit, known } = scene;
   const { number, isHost, names, mark } = tile;
   const isCached = !isHost && board.cached.has(number);
-  const filled = isHost ? hostFilled(names, layout.tile.slotCount) : isCached ? board.stored.get(number) : board.filled(number);
+  const stored = isCached ? board.stored.get(number) : board.filled(number);
+  const filled = isHost ? hostFilled(names, layout.tile.slotCount) : stored;
   const isLit = lit && lit.place.isHost === isHost && lit.place.number === number;
   const isDimmed = lit && !isLit && !names.some(({ seq }) => lit.owners.some((owner) => owner.seq === seq));
   const shown = `${filled} ${isCached} ${mark?.kind} ${names.map((name) => name.number)}`;
@@ -64,17 +67,19 @@ const drawTile = (scene, tile) => {
   if (isLit) paint.ring(rect, 1.5, { stroke: paint.palette.ink, line: 2.5, radius: 6 });
 };
 
-const hostFilled = ([name], size) => (name ? Math.min(size, name.numTokens - name.index * size) : 0);
+const hostFilled = ([name], size) => (name ? filledAt(name, name.index, size) : 0);
 
-const drawTokens = (scene, { number, isHost, names, filled, isCached, rect }) => {
-  const { paint, layout, marks, use } = scene;
+const drawTokens = (scene, tile) => {
+  const { number, isHost, names, filled, isCached, rect } = tile;
+  const { paint, layout, use } = scene;
   const { ink, muted, grid, paper } = paint.palette;
   const colours = names.map((name) => paint.colour(name.number));
   paint.box(rect, { fill: paper, stroke: grid, radius: 5 });
   if (colours.length) paint.box(rect, { fill: colours[0], alpha: 0.1, radius: 5 });
   if (colours.length) paint.box(rect, { stroke: colours[0], radius: 5 });
-  paint.text(number, rect.x + 5, rect.y + 10, { size: layout.tile.width > 40 ? 11 : 9, colour: names.length ? ink : muted });
-  drawLetters(paint, layout, { number, rect, names });
+  const size = layout.tile.width > 40 ? 11 : 9;
+  paint.text(number, rect.x + 5, rect.y + 10, { size, colour: names.length ? ink : muted });
+  drawLetters(paint, layout, tile);
   const atEnd = isHost ? filled : (use.get(number)?.atEnd ?? layout.tile.slotCount);
   for (let slot = 0; slot < layout.tile.slotCount; slot++) {
     const place = layout.slotRect(number, slot, isHost);
@@ -84,20 +89,27 @@ const drawTokens = (scene, { number, isHost, names, filled, isCached, rect }) =>
       paint.context.globalAlpha /= 0.3;
     } else if (slot < filled) {
       paint.pair(place, colours);
-      if (isNew(names, layout, marks, slot) && !isHost) paint.ring(place, -0.5, { stroke: ink, line: 1.5, radius: 5 });
     } else {
       paint.holes(place, names.length && slot < atEnd ? colours[0] : grid);
       if (names.length && slot >= atEnd && !isHost) paint.strike(place, muted, false);
     }
   }
+  if (!isHost) drawFresh(scene, tile);
 };
 
-const isNew = (names, layout, marks, slot) =>
-  names.some(({ seq, index }) => {
+/** Outline what the owners of a block have stored in it in this step, line by line. */
+const drawFresh = ({ paint, layout, marks }, { number, names }) => {
+  const { slotCount, slotColumns } = layout.tile;
+  for (const { seq, index } of names) {
     const [start, stop] = marks.written.get(seq) ?? [0, 0];
-    const position = index * layout.tile.slotCount + slot;
-    return start <= position && position < stop;
-  });
+    const last = Math.min(slotCount, stop - index * slotCount);
+    for (let slot = Math.max(0, start - index * slotCount); slot < last; ) {
+      const lineEnd = Math.min(last, (Math.floor(slot / slotColumns) + 1) * slotColumns);
+      paint.fresh(layout.runRect(number, slot, lineEnd - 1));
+      slot = lineEnd;
+    }
+  }
+};
 
 const drawLetters = (paint, layout, tile) => {
   const { rect, names } = tile;
@@ -133,7 +145,8 @@ const drawLetter = (scene, tile) => {
   const { ink, paper } = paint.palette;
   const size = Math.min(11, layout.tile.width * 0.62);
   const isOnColour = tile.filled * 2 > layout.tile.slotCount;
-  paint.text(letter, rect.x + rect.width / 2, rect.y + rect.height / 2 + 0.5, { size, colour: isOnColour ? paper : ink, align: "center", bold: true });
+  const style = { size, colour: isOnColour ? paper : ink, align: "center", bold: true };
+  paint.text(letter, rect.x + rect.width / 2, rect.y + rect.height / 2 + 0.5, style);
 };
 
 const drawFill = ({ paint, layout }, { names, filled, isCached, rect }) => {

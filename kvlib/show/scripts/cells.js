@@ -2,6 +2,7 @@ import { editor } from "./editor.js";
 import { make } from "./elements.js";
 import { canRunPython, currentPythonLife, isPythonLoaded, PYTHON_MEGABYTES, runPython, whyNoPython } from "./python.js";
 
+const INTERPRETER = "cells"; // all cells of a page build on one another
 const MOST_PRINTED = 100000; // bytes: what a loop without end prints must not fill the page
 
 const cellButton = (textContent, onclick) =>
@@ -87,7 +88,7 @@ class LiveCell {
     const { signal } = this.stopping;
     const onStatus = (text) => (this.said.textContent = text);
     for (const cell of this.all.slice(0, this.number - 1)) {
-      if (cell.ranInLife === currentPythonLife()) continue;
+      if (cell.ranInLife === currentPythonLife(INTERPRETER)) continue;
       const { error, stopped } = await cell.runHere({ signal, onStatus });
       if (error) return { printed: "", error, stopped, place: `Live cell ${cell.number}, above, ` };
     }
@@ -96,8 +97,8 @@ class LiveCell {
 
   async runHere(options) {
     const name = `live cell ${this.number}`;
-    const result = await runPython(this.code, { name, mostPrinted: MOST_PRINTED, ...options });
-    this.ranInLife = result.error ? null : currentPythonLife();
+    const result = await runPython(INTERPRETER, this.code, { name, mostPrinted: MOST_PRINTED, ...options });
+    this.ranInLife = result.error ? null : currentPythonLife(INTERPRETER);
     return result;
   }
 

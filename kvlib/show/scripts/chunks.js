@@ -1,4 +1,4 @@
-/** The state of contiguous memory: the chunk of each sequence, and the `gaps` of a refusal that stands ([start, size]). */
+/** Contiguous memory: the chunk of each sequence, and the `gaps`, [start, size], of a refusal that stands. */
 export class Chunks extends Map {
   constructor(numSlots, chunks = [], gaps = []) {
     super([...chunks].map(([seq, chunk]) => [seq, { ...chunk }]));
@@ -16,7 +16,8 @@ export class Chunks extends Map {
 
   /** The sequence whose chunk slot `slot` is in, or undefined. */
   owner(slot) {
-    return [...this.keys()].find((seq) => this.get(seq).start <= slot && slot < this.get(seq).start + this.get(seq).slots);
+    const isIn = ({ start, slots }) => start <= slot && slot < start + slots;
+    return [...this.keys()].find((seq) => isIn(this.get(seq)));
   }
 
   reserve({ seq, start, slots, wanted }) {

@@ -33,7 +33,7 @@ export class Controls {
     this.slider = make("input", { type: "range", min: 0, step: 1, ariaLabel: "Events" });
     this.slider.addEventListener("input", () => on.seek(Number(this.slider.value)));
     this.place = make("span", { className: "kv-place" });
-    this.speed = make("select", {}, ...SPEEDS.map((speed) => make("option", { value: speed, textContent: `${speed} ×` })));
+    this.speed = make("select", {}, ...SPEEDS.map(option));
     this.speed.addEventListener("change", () => on.speed(Number(this.speed.value)));
     const buttons = [start, this.buttons["step back"], back, this.play, forward, this.buttons["step forward"], end];
     this.element = make(
@@ -55,13 +55,15 @@ export class Controls {
     this.slider.max = length;
     this.slider.value = position;
     this.slider.setAttribute("aria-valuetext", `${position} of ${counted(length, "event")}, step ${step}`);
-    say(this.place, `step ${step} · event ${position} of ${length}`);
-    if (!SPEEDS.includes(speed) && !this.speed.querySelector(`[value="${speed}"]`)) {
-      this.speed.append(make("option", { value: speed, textContent: `${speed} ×` }));
+    say(this.place, `step ${step} · event ${position}/${length}`);
+    if (!this.speed.querySelector(`[value="${speed}"]`)) {
+      this.speed.append(option(speed));
     }
     this.speed.value = speed;
   }
 }
+
+const option = (speed) => make("option", { value: speed, textContent: `${speed} ×` });
 
 const button = (icon, name, onClick) => {
   const element = make("button", { type: "button" });

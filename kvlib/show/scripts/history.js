@@ -3,7 +3,7 @@ import { Board } from "./board.js";
 
 const EVERY = 256; // events from one kept board to the next
 
-/** A log played: the board at any position (events applied), up to `length`; `problem` says why no further, or is null. */
+/** A log played: the board at any position (events applied) up to `length`; `problem` says why no further, or null. */
 export class History {
   constructor(log) {
     this.log = log;

@@ -40,6 +40,12 @@ export class Layout {
     return { x: this.left + (place % this.columns) * pitchX, y, width, height };
   }
 
+  /** The rectangle around slots `from` to `to`, both included, which are in one line of a block. */
+  runRect(number, from, to, isHost = false) {
+    const [first, last] = [from, to].map((slot) => this.slotRect(number, slot, isHost));
+    return { ...first, width: last.x + last.width - first.x };
+  }
+
   /** The rectangle of one slot, counted from 0, of a block; a key is in its upper half, a value in its lower. */
   slotRect(number, slot, isHost = false) {
     const { x, y } = this.rect(number, isHost);
@@ -109,7 +115,7 @@ const bestColumns = (count, tileOf) => {
     const tile = tileOf(columns);
     const isTooHigh = Math.ceil(count / columns) * tile.pitchY > MOST_HEIGHT[tile.detail];
     const score = isTooHigh ? 0 : tile.width * (count % columns ? 0.7 : 1);
-    if (score > best.score) best = { columns, score };
+    if (score > 0 && score >= best.score) best = { columns, score };
   }
   return best.columns;
 };

@@ -27,7 +27,7 @@ const HEADER = { num_blocks: INT, block_size: INT, num_slots: INT, events: LIST 
 /** The log, or an event in it, is not one that can be drawn; the message is a sentence for the reader. */
 export class BadEvents extends Error {}
 
-/** An event log, read: sizes in blocks and slots, `texts` (seq -> pieces), `events`; throws BadEvents if it is none. */
+/** An event log: sizes in blocks and slots, `texts` (seq -> pieces), `events`. Throws BadEvents if the data is none. */
 export class Log {
   constructor(data) {
     const header = typeof data === "string" ? parsed(data) : data;
@@ -45,8 +45,8 @@ export class Log {
     const isRow = this.numSlots > 0 && this.numBlocks === 0 && this.blockSize === 0;
     if (!(isBoard || isRow) || this.size > MOST_SLOTS) {
       throw new BadEvents(
-        `The log is of ${this.numBlocks} blocks of ${this.blockSize} slots, or of ${this.numSlots} slots in one piece; ` +
-          `one of these, with 1 to ${MOST_SLOTS} slots in all, can be drawn.`,
+        `The log is of ${this.numBlocks} blocks of ${this.blockSize} slots, and of ${this.numSlots} in one piece; ` +
+          `one of the two, with 1 to ${MOST_SLOTS} slots in all, can be drawn.`,
       );
     }
     this.events = [];
@@ -90,7 +90,7 @@ export class Log {
     }
   }
 
-  /** Whether what `block` held could still be found after event `number` let it go: by hindsight, else if it was full. */
+  /** Whether what `block` held can be found after event `number` let it go: by hindsight, else whether it was full. */
   isCached(number, block, filled) {
     return this.#kept.get(`${number} ${block}`) ?? (this.#findsCached && filled === this.blockSize);
   }

@@ -1,4 +1,5 @@
 import { contextOf } from "./drawing.js";
+import { filledAt } from "./split.js";
 import { Paint, bend } from "./paint.js";
 
 const DURATION = 450; // milliseconds
@@ -13,7 +14,7 @@ export class Motion {
     this.still = matchMedia("(prefers-reduced-motion: reduce)");
   }
 
-  /** Begin what `events` do to the memory `before` them; nothing where readers want no motion or it could not be seen. */
+  /** Begin what `events` do to the memory `before` them; nothing where no motion is wanted, or could be seen. */
   begin({ before, events, layout, palette }) {
     if (this.still.matches || layout.detail !== "tokens" || events.length > MOST) return;
     const scene = { before, layout, colour: (seq) => palette.seqs[before.log.numbers.get(seq) % 6], palette };
@@ -80,7 +81,10 @@ const EFFECTS = {
   write: ({ before, layout, colour }, { seq, start, stop }) => {
     const { log, tables, chunks } = before;
     const positions = Array.from({ length: stop - start }, (_, i) => start + i);
-    if (log.numSlots) return appear(positions.map((p) => layout.slotRect((chunks.get(seq)?.start ?? 0) + p, 0)), colour(seq));
+    if (log.numSlots) {
+      const start = chunks.get(seq)?.start ?? 0;
+      return appear(positions.map((position) => layout.slotRect(start + position, 0)), colour(seq));
+    }
     const blocks = tables.get(seq)?.blocks ?? [];
     const known = positions.filter((position) => Math.floor(position / log.blockSize) < blocks.length);
     const slot = (p) => layout.slotRect(blocks[Math.floor(p / log.blockSize)], p % log.blockSize);
@@ -99,10 +103,9 @@ const EFFECTS = {
     return vanish(Array.from({ length: stored }, (_, i) => layout.slotRect(start + i, 0)), colour(seq));
   },
   swap: ({ before, layout, colour }, { seq, how, blocks, host_blocks: hostBlocks }) => {
-    const { numTokens } = (how === "out" ? before.tables : before.swapped).get(seq) ?? { numTokens: 0 };
-    const size = before.log.blockSize;
+    const table = (how === "out" ? before.tables : before.swapped).get(seq) ?? { numTokens: 0 };
     return blocks.map((block, i) => {
-      const count = Math.max(0, Math.min(size, numTokens - i * size));
+      const count = filledAt(table, i, before.log.blockSize);
       const ends = [slotsOf(layout, block, count), slotsOf(layout, hostBlocks[i], count, true)];
       return fly(...(how === "out" ? ends : ends.reverse()), colour(seq));
     });

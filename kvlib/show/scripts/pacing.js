@@ -6,7 +6,7 @@ const SLOWEST = 4;
 export const pause = (numEvents, speed) =>
   (1000 * Math.min(SLOWEST, Math.max(QUICKEST, A_EVENT * numEvents))) / numEvents / speed;
 
-/** How many events of a history happen in `milliseconds` from `position` on: { position, left } with the time unused. */
+/** How far a history comes in `milliseconds` from `position` on: { position, left }, the latter the time unused. */
 export const advance = (history, position, milliseconds, speed) => {
   let left = milliseconds;
   while (position < history.length) {

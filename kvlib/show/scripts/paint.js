@@ -100,6 +100,11 @@ export class Paint {
     c.rect(middle - side / 2, y + height * 0.74 - side / 2, side, side);
   }
 
+  /** The outline of tokens that were stored in this step. */
+  fresh(rect) {
+    this.ring(rect, -0.5, { stroke: this.palette.ink, line: 1.5, radius: 5 });
+  }
+
   /** A slot struck out: once for internal waste, twice for external. */
   strike({ x, y, width, height }, colour, isTwice) {
     const c = this.context;
@@ -145,15 +150,16 @@ export class Paint {
   pattern({ x, y, width, height }, number) {
     const c = this.context;
     const [right, bottom, middle, centre] = [x + width, y + height, y + height / 2, x + width / 2];
-    const lines = [[], [x, middle, right, middle], [centre, y, centre, bottom], [x, bottom, right, y], [x, y, right, bottom]];
+    const across = [x, middle, right, middle];
+    const down = [centre, y, centre, bottom];
+    const [x1, y1, x2, y2] = [[], across, down, [x, bottom, right, y], [x, y, right, bottom], []][number % 6];
     c.strokeStyle = c.fillStyle = this.palette.paper;
     c.lineWidth = 1.5;
     c.beginPath();
-    const [x1, y1, x2, y2] = lines[number % 6] ?? [];
-    if (number % 6 === 5) c.fillRect(centre - 1.5, middle - 1.5, 3, 3);
     c.moveTo(x1, y1);
     c.lineTo(x2, y2);
     c.stroke();
+    if (number % 6 === 5) c.fillRect(centre - 1.5, middle - 1.5, 3, 3);
   }
 }
 

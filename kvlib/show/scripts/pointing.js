@@ -1,7 +1,7 @@
 import { placeOfToken } from "./lit.js";
 import { pointAt, walkItems } from "./walking.js";
 
-/** Let pointer and keys choose places on the board, in the tables and in the texts; `choose` gets each, or null, and where. */
+/** Let pointer and keys choose places on the board, in the tables and in the texts: choose(place or null, where). */
 export const choosePlaces = ({ board, boardElement, tables, texts, layout }, choose) => {
   const entryPlace = (item) => {
     if (!item) return null;
@@ -11,13 +11,14 @@ export const choosePlaces = ({ board, boardElement, tables, texts, layout }, cho
   };
   const tokenPlace = (item) => item && placeOfToken(board(), item.dataset.seq, Number(item.dataset.position));
   const chooseEntry = (item) => choose(entryPlace(item), tables);
+  const chooseHere = (place) => choose(place, boardElement);
   const chooseToken = (item) => choose(tokenPlace(item), texts);
   pointAt(tables, ({ target }) => target.closest(".kv-entry"), chooseEntry);
   pointAt(texts, ({ target }) => target.closest(".kv-token"), chooseToken);
   walkItems(tables, ".kv-entry", chooseEntry);
   walkItems(texts, ".kv-token", chooseToken);
-  pointAt(boardElement, ({ offsetX, offsetY }) => layout().placeAt(offsetX, offsetY), choose);
-  walkBoard(boardElement, layout, choose);
+  pointAt(boardElement, ({ offsetX, offsetY }) => layout().placeAt(offsetX, offsetY), chooseHere);
+  walkBoard(boardElement, layout, chooseHere);
 };
 
 /** Arrow keys go from block to block, or from slot to slot; Home and End to the first and the last. */

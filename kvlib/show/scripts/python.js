@@ -24,14 +24,17 @@ export const whyNoPython = () => {
 /** Whether this page can run Python. */
 export const canRunPython = () => whyNoPython() === "";
 
-// One for all scripts of a page. files: name -> Blob, once loaded; life: a number that changes when names are lost.
-const python = (globalThis.kvPython ??= { files: null, worker: null, life: 0, lastRun: Promise.resolve() });
+// One for all scripts of a page. files: name -> Blob, once loaded; interpreters: name -> one with names of its own.
+const python = (globalThis.kvPython ??= { files: null, interpreters: {} });
+
+const interpreterNamed = (name) =>
+  (python.interpreters[name] ??= { worker: null, life: 0, lastRun: Promise.resolve() });
 
 /** Whether the next call of `runPython` loads nothing. */
 export const isPythonLoaded = () => python.files !== null;
 
-/** A number that changes when all names that code has defined are lost, because what ran had to be stopped. */
-export const currentPythonLife = () => python.life;
+/** A number that changes when all names that an interpreter's code has defined are lost, because it was stopped. */
+export const currentPythonLife = (interpreter) => interpreterNamed(interpreter).life;
 
 const loadPythonFile = async (name, signal, onBytes) => {
   const response = await fetch(`${pythonPlace.content}${name}?v=${pythonPlace.dataset.version}`, { signal });
@@ -62,16 +65,15 @@ const loadPython = async (onStatus, signal) => {
   }
 };
 
-const killPython = () => {
-  python.worker?.terminate();
-  python.worker = null;
-  python.life += 1;
+const kill = (interpreter) => {
+  interpreter.worker?.terminate();
+  interpreter.worker = null;
+  interpreter.life += 1;
 };
 
 /** What `take` makes of the worker's answers to `message`, the first of them that it gives a value for. */
-const answerOf = (message, signal, take) =>
+const answerOf = (worker, message, signal, take) =>
   new Promise((resolve, reject) => {
-    const { worker } = python;
     const stop = () => reject(signal.reason);
     signal?.addEventListener("abort", stop, { once: true });
     if (signal?.aborted) stop();
@@ -88,45 +90,49 @@ const answerOf = (message, signal, take) =>
     worker.postMessage(message);
   });
 
-const startPython = async (onStatus, signal) => {
+const startPython = async (interpreter, onStatus, signal) => {
   python.files ??= await loadPython(onStatus, signal);
   onStatus("Starting Python");
-  python.worker = new Worker(URL.createObjectURL(python.files["worker.js"]), { type: "module" });
-  await answerOf({ files: python.files }, signal, ({ started }) => started);
+  interpreter.worker = new Worker(URL.createObjectURL(python.files["worker.js"]), { type: "module" });
+  await answerOf(interpreter.worker, { files: python.files }, signal, ({ started }) => started);
 };
 
 const ignore = () => {};
 
-const runNow = async (code, settings = {}) => {
-  const { name = "code", mostPrinted = Infinity, onStatus = ignore, onPrinted = ignore, signal } = settings;
+const runNow = async (interpreter, code, settings) => {
+  const { name = "code", doing = "Running", mostPrinted = Infinity } = settings;
+  const { onStatus = ignore, onPrinted = ignore, signal } = settings;
   if (signal?.aborted) return STOPPED;
   let printed = "";
   try {
-    if (!python.worker) await startPython(onStatus, signal);
-    onStatus("Running");
-    const error = await answerOf({ code, name, mostPrinted }, signal, (said) => {
+    if (!interpreter.worker) await startPython(interpreter, onStatus, signal);
+    onStatus(doing);
+    const error = await answerOf(interpreter.worker, { code, name, mostPrinted }, signal, (said) => {
       if (said.ended) return said.error;
       printed += said.printed ?? "";
       if (said.printed) onPrinted(said.printed);
       return undefined;
     });
-    if (error.includes("\nMemoryError")) killPython(); // else what filled the memory stays in it
+    if (error.includes("\nMemoryError")) kill(interpreter); // else what filled the memory stays in it
     return { printed, error, stopped: false };
   } catch (fault) {
-    const wasStarted = python.worker !== null;
-    killPython();
+    const wasStarted = interpreter.worker !== null;
+    kill(interpreter);
     if (signal?.aborted) return { ...STOPPED, printed };
     const how = wasStarted ? "Python broke down" : "Python could not be loaded";
     return { printed, error: `${how} (${fault.message ?? fault}). Run it again.`, stopped: false };
   }
 };
 
-/** Runs `code` after what was asked before -> { printed, error, stopped }: what it printed, a traceback or "".
+/** Runs `code` after what the same interpreter was asked before -> { printed, error, stopped }: what it printed, a
+ * traceback or "".
  *
- * Names defined before are there still. The first call loads Python. Settings, all optional: `name` stands in tracebacks;
- * at most `mostPrinted` bytes are passed on; `onStatus(sentence)` hears how far it is, `onPrinted(text)` each piece as it
- * comes; aborting the AbortSignal `signal` ends it at once. */
-export const runPython = (code, settings) => {
-  python.lastRun = python.lastRun.then(() => runNow(code, settings));
-  return python.lastRun;
+ * Names that the interpreter of this name has defined before are there still; others know nothing of them, and run at
+ * the same time. The first call loads Python. Settings, all optional: `name` stands in tracebacks; at most `mostPrinted`
+ * bytes are passed on; `onStatus(sentence)` hears how far it is, and `doing` while it runs; `onPrinted(text)` hears each
+ * piece as it comes; aborting the AbortSignal `signal` ends it at once. */
+export const runPython = (interpreter, code, settings = {}) => {
+  const chosen = interpreterNamed(interpreter);
+  chosen.lastRun = chosen.lastRun.then(() => runNow(chosen, code, settings));
+  return chosen.lastRun;
 };

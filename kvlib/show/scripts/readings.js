@@ -26,7 +26,8 @@ export class Readings {
 
   show(board) {
     const split = splitSlots(board);
-    const others = [board.tables.size + board.chunks.size, board.waiting.length, board.swapped.size, board.numPreemptions];
+    const running = board.tables.size + board.chunks.size;
+    const others = [running, board.waiting.length, board.swapped.size, board.numPreemptions];
     OTHERS.forEach((name, i) => say(this.values.get(name), String(others[i])));
     SLOTS.forEach((name, i) => {
       say(this.values.get(name), String(split[name]));

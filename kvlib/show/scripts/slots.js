@@ -33,7 +33,7 @@ const drawEmpty = (paint, layout, slot, isUseless) => {
 };
 
 const drawChunk = (paint, layout, board, marks, seq, chunk) => {
-  const { ink, muted, paper } = paint.palette;
+  const { muted, paper } = paint.palette;
   const number = board.numbers.get(seq);
   const colour = paint.colour(number);
   const final = Math.max(chunk.stored, board.log.finals.get(seq) ?? 0);
@@ -41,20 +41,21 @@ const drawChunk = (paint, layout, board, marks, seq, chunk) => {
     paint.ring(part, -0.75, { fill: paper, radius: 5 });
     paint.ring(part, -0.75, { fill: colour, alpha: 0.1, stroke: colour, radius: 5 });
   }
-  const [start, stop] = marks.written.get(seq) ?? [0, 0];
   for (let position = 0; position < chunk.slots; position++) {
     const rect = layout.slotRect(chunk.start + position, 0);
     if (layout.detail === "fill") {
-      drawFilledSlot(paint, layout.rect(chunk.start + position), { colour, isStored: position < chunk.stored, isStruck: position >= final });
+      const use = { colour, isStored: position < chunk.stored, isStruck: position >= final };
+      drawFilledSlot(paint, layout.rect(chunk.start + position), use);
     } else if (position < chunk.stored) {
       paint.pair(rect, [colour]);
-      if (start <= position && position < stop) paint.ring(rect, -0.5, { stroke: ink, line: 1.5, radius: 5 });
     } else {
       paint.holes(rect, colour);
       if (position >= final) paint.strike(rect, muted, position >= chunk.wanted);
     }
   }
   if (layout.detail === "fill") return;
+  const [start, stop] = marks.written.get(seq) ?? [0, 0];
+  for (const part of rowsOf(layout, { start: chunk.start + start, slots: stop - start })) paint.fresh(part);
   const { x, y } = layout.rect(chunk.start);
   paint.text(letterOf(number), x + 5, y + 8, { size: 12, colour, bold: true });
 };
@@ -80,9 +81,10 @@ const rowsOf = (layout, { start, slots }) => {
 
 const drawRowNumbers = (paint, layout) => {
   if (layout.detail === "fill") return;
-  const starts = Array.from({ length: Math.ceil(layout.count / layout.columns) }, (_, i) => i * layout.columns);
-  for (const start of starts) {
-    const { x, y, width } = layout.rect(Math.min(start + layout.columns, layout.count) - 1);
-    paint.text(`${start}–${Math.min(start + layout.columns, layout.count) - 1}`, x + width - 2, y + 8, { size: 10, colour: paint.palette.muted, align: "right" });
+  for (let first = 0; first < layout.count; first += layout.columns) {
+    const last = Math.min(first + layout.columns, layout.count) - 1;
+    const { x, y, width } = layout.rect(last);
+    const style = { size: 10, colour: paint.palette.muted, align: "right" };
+    paint.text(`${first}–${last}`, x + width - 2, y + 8, style);
   }
 };

@@ -38,3 +38,6 @@ const splitChunks = ({ chunks, log }) => {
   const gaps = chunks.gaps.reduce((sum, [, size]) => sum + size, 0);
   return { ...used, external: used.external + gaps, free: used.free - gaps };
 };
+
+/** Filled slots of logical block `index` of a table, { numTokens }, in blocks of `size` slots. */
+export const filledAt = ({ numTokens }, index, size) => Math.max(0, Math.min(size, numTokens - index * size));

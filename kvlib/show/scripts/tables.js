@@ -1,11 +1,11 @@
 import { lightUp, make, say } from "./elements.js";
-import { filledAt } from "./board.js";
+import { filledAt } from "./split.js";
 import { letterOf } from "./names.js";
 
 const MOST_ROWS = 5; // entries of a table below each other before it goes on beside them
 const MOST_DOTS = 8;
 
-/** The block tables: for each sequence its entries, each a logical number, a physical number and filled slots as dots. */
+/** The block tables: of each sequence its entries, with logical number, physical number and filled slots as dots. */
 export class Tables {
   constructor(history) {
     this.history = history;
@@ -21,7 +21,7 @@ export class Tables {
   }
 
   fit() {
-    const rows = this.history.log.numSlots ? 4 : Math.min(MOST_ROWS, this.history.mostEntries);
+    const rows = this.history.log.numSlots ? MOST_ROWS : Math.min(MOST_ROWS, this.history.mostEntries);
     this.element.style.setProperty("--kv-rows", Math.max(1, rows));
   }
 
@@ -82,11 +82,12 @@ const entriesOf = ({ log }, table) =>
     ["span", "kv-dots", dots(filledAt(table, index, log.blockSize), log.blockSize)],
   ]);
 
-const dots = (filled, size) => (size > MOST_DOTS ? `${filled}/${size}` : "●".repeat(filled) + "○".repeat(size - filled));
+const dots = (filled, size) =>
+  size > MOST_DOTS ? `${filled}/${size}` : "●".repeat(filled) + "○".repeat(size - filled);
 
 const linesOf = ({ log }, seq, { start, slots, wanted, stored }) => {
   const final = Math.max(stored, log.finals.get(seq) ?? 0);
-  const lines = [`${start}–${start + slots - 1}`, `${stored} stored`, `${final - stored} reserved`];
-  const waste = slots > wanted ? `${wanted - final} + ${slots - wanted} waste` : `${wanted - final} waste`;
-  return [...lines, waste].map((text) => [["span", "", text]]);
+  const use = { stored, reserved: final - stored, internal: wanted - final, external: slots - wanted };
+  const lines = Object.entries(use).map(([name, count]) => `${count} ${name}`);
+  return [`${start}–${start + slots - 1}`, ...lines].map((text) => [["span", "", text]]);
 };

@@ -62,8 +62,8 @@ const TELLERS = {
 
   free: (board, { seq, block, count }, name) => {
     if (count > 0) return `${name} lets go of block ${block}, which ${others(board, block, seq)} still names.`;
-    const isCached = board.cached.has(block);
-    return `${name} lets go of block ${block}, which is ${isCached ? "cached: what it holds can still be found" : "free"}.`;
+    const state = board.cached.has(block) ? "cached: what it holds can still be found" : "free";
+    return `${name} lets go of block ${block}, which is ${state}.`;
   },
 
   evict: (board, { block }) => `Block ${block} is evicted: it is handed out again, and what was cached in it is lost.`,

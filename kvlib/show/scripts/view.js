@@ -1,4 +1,3 @@
-import { accountOf, tellLit } from "./account.js";
 import { Clock } from "./clock.js";
 import { Controls } from "./controls.js";
 import { Drawing } from "./drawing.js";
@@ -12,30 +11,26 @@ import { choosePlaces } from "./pointing.js";
 import { Readings } from "./readings.js";
 import { shownSequences } from "./sequences.js";
 import { Tables } from "./tables.js";
-import { tellPosition } from "./telling.js";
 import { Texts } from "./texts.js";
+import { Account, Words } from "./words.js";
 
 const MOST_SPEED = 8; // above it movements would only blur
 
-/** One picture of a model: it draws the history at the model's position and moves that when a reader asks for it. */
+/** One picture of a model: it draws the history at the model's position, and moves that when a reader asks for it. */
 export class MachineView {
   constructor(model, section, history) {
-    this.model = model;
-    this.history = history;
-    this.section = section;
-    this.place = null;
-    this.shown = 0;
+    Object.assign(this, { model, section, history, place: null, shown: 0 });
     this.clock = new Clock(model, history);
     this.#build();
     this.#listen();
-    this.palette = readPalette(section);
-    this.stopTheme = watchTheme(() => this.#repaint());
+    this.stopTheme = watchTheme(() => this.#resize());
     this.sizes = new ResizeObserver(() => this.#resize());
     this.sizes.observe(this.board);
     this.#resize();
     this.clock.follow();
   }
 
+  /** Stop, and listen to nothing any more. */
   close() {
     this.clock.stop();
     this.motion.stop();
@@ -54,38 +49,27 @@ export class MachineView {
 
   #build() {
     const { history } = this;
+    const { numSlots, numBlocks } = history.log;
+    const [memory, place] = numSlots ? [`${numSlots} slots`, "slot"] : [`${numBlocks} blocks`, "block"];
+    const ariaLabel = `Memory of ${memory}: arrow keys go from ${place} to ${place}`;
+    const canvases = ["kv-picture", "kv-motion"].map((className) => make("canvas", { className, ariaHidden: "true" }));
+    this.board = make("div", { className: "kv-board", tabIndex: 0, role: "application", ariaLabel }, ...canvases);
+    this.drawing = new Drawing(canvases[0]);
+    this.motion = new Motion(canvases[1]);
+    this.problem = make("p", { className: "kv-problem", role: "alert" });
     this.readings = new Readings();
     this.tables = new Tables(history);
     this.texts = new Texts(history);
-    const canvas = make("canvas", { ariaHidden: "true" });
-    this.drawing = new Drawing(canvas);
-    const overlay = make("canvas", { ariaHidden: "true", className: "kv-motion" });
-    this.motion = new Motion(overlay);
-    this.board = make("div", { className: "kv-board", tabIndex: 0, role: "application" }, canvas, overlay);
-    this.board.ariaLabel = history.log.numSlots
-      ? `Memory of ${history.log.numSlots} slots: arrow keys go from slot to slot`
-      : `Memory of ${history.log.numBlocks} blocks: arrow keys go from block to block`;
-    this.said = make("p", { className: "kv-said" });
-    this.seen = make("p", { className: "kv-seen", ariaLive: "polite" });
+    this.words = new Words();
+    this.account = new Account();
     this.controls = new Controls({
       go: (where) => this.#goTo(this.#target(where)),
       seek: (position) => this.#goTo(position),
       toggle: () => this.#toggle(),
       speed: (speed) => this.#set({ speed }),
     });
-    this.account = make("details", { className: "kv-account" }, make("summary", { textContent: "The state in words" }));
-    this.account.addEventListener("toggle", () => this.#showAccount());
-    this.problem = make("p", { className: "kv-problem", role: "alert" });
-    this.section.replaceChildren(
-      this.problem,
-      this.readings.element,
-      this.tables.element,
-      this.board,
-      make("div", { className: "kv-words" }, this.seen, this.said),
-      this.controls.element,
-      this.texts.element,
-      this.account,
-    );
+    const parts = [this.words, this.controls, this.texts, this.account].map(({ element }) => element);
+    this.section.replaceChildren(this.problem, this.readings.element, this.tables.element, this.board, ...parts);
   }
 
   #listen() {
@@ -100,7 +84,10 @@ export class MachineView {
     for (const [name, handler] of this.handlers) this.model.on(name, handler);
     const parts = { boardElement: this.board, tables: this.tables.element, texts: this.texts.element };
     const state = { board: () => this.history.at(this.position), layout: () => this.layout };
-    choosePlaces({ ...parts, ...state }, (place, where) => this.#choose(place, where));
+    choosePlaces({ ...parts, ...state }, (place, where) => {
+      this.place = place;
+      this.#paint(where);
+    });
   }
 
   #target(where) {
@@ -132,83 +119,63 @@ export class MachineView {
   }
 
   #append({ events, texts }) {
-    if (!Array.isArray(events)) return;
     const wasAtEnd = this.position === this.history.length;
     this.history.log.append({ events, texts });
     this.history.extend();
     this.tables.fit();
-    if (wasAtEnd && !this.history.problem) this.#set({ playing: true });
     this.#resize();
+    if (wasAtEnd) this.#set({ playing: true });
   }
 
   #moved() {
     this.clock.follow();
     const { history, position, shown } = this;
     if (position < shown) this.motion.stop();
-    if (position > shown && this.speed <= MOST_SPEED) this.#move(history.log.events.slice(shown, position));
-    this.#show();
-  }
-
-  #move(events) {
-    const before = this.history.at(this.shown);
-    if (this.layout) this.motion.begin({ before, events, layout: this.layout, palette: this.palette });
-  }
-
-  #choose(place, where) {
-    this.place = place;
-    this.#paint(where);
-  }
-
-  #resize() {
-    const width = Math.floor(this.board.clientWidth);
-    if (width > 0) {
-      const hostBlocks = this.history.mostHostBlocks;
-      this.layout = new Layout(this.history.log, { width, row: this.model.get("row"), hostBlocks });
-      this.motion.stop();
+    if (position > shown && this.speed <= MOST_SPEED) {
+      const [before, events] = [history.at(shown), history.log.events.slice(shown, position)];
+      this.motion.begin({ before, events, layout: this.layout, palette: this.palette });
     }
     this.#show();
   }
 
-  #repaint() {
+  /** Lay out and draw anew, as after another size or theme; only what stands in a page has colours. */
+  #resize() {
     this.palette = readPalette(this.section);
-    this.#paint();
+    const width = Math.floor(this.board.clientWidth) || this.layout?.width || 320;
+    const hostBlocks = this.history.mostHostBlocks;
+    this.layout = new Layout(this.history.log, { width, row: this.model.get("row"), hostBlocks });
+    this.motion.stop();
+    this.#show();
   }
 
   #show() {
-    const { history, position } = this;
+    const { history, position, speed } = this;
     const playing = Boolean(this.model.get("playing"));
-    this.said.ariaLive = playing ? "off" : "polite";
-    say(this.said, tellPosition(history, position));
+    this.words.tell(history, position, playing);
     const board = history.at(position);
     const sequences = shownSequences(board);
     this.readings.show(board);
     this.tables.show(board, sequences);
     this.texts.show(board, sequences);
-    this.shown = position;
-    this.controls.show({ position, length: history.length, step: board.step, playing, speed: this.speed });
+    this.controls.show({ position, length: history.length, step: board.step, playing, speed });
+    this.account.show(history, position);
     this.problem.hidden = !history.problem;
     say(this.problem, history.problem ? `${history.problem} The machine plays up to there.` : "");
-    this.#showAccount();
+    this.shown = position;
     this.#paint();
   }
 
-  #showAccount() {
-    if (!this.account.open) return;
-    const paragraphs = accountOf(this.history, this.position).map((textContent) => make("p", { textContent }));
-    this.account.replaceChildren(this.account.firstChild, ...paragraphs);
-  }
-
+  /** Draw the board anew, with what is lit; `where` is the part in which a reader points at it, if one has now. */
   #paint(where) {
-    if (!this.layout) return;
     const board = this.history.at(this.position);
     const lit = litBy(board, this.place);
-    const isMoving = where === undefined && this.model.get("playing");
+    const isStill = where === undefined;
     if (lit || this.wasLit) {
-      this.tables.light(lit, isMoving || where === this.tables.element);
-      this.texts.light(lit, isMoving || where === this.texts.element);
+      this.tables.light(lit, isStill || where === this.tables.element);
+      this.texts.light(lit, isStill || where === this.texts.element);
     }
     this.wasLit = Boolean(lit);
-    say(this.seen, lit ? tellLit(board, lit) : "");
+    this.words.tellLit(board, lit);
     const marks = marksOf(this.history.recent(this.position));
     this.drawing.show(this.palette, this.layout, { board, marks, lit });
   }

@@ -11,10 +11,11 @@ export const walkItems = (element, selector, onItem) => {
   element.addEventListener("keydown", (event) => {
     const items = [...element.querySelectorAll(selector)];
     const place = items.indexOf(current);
-    const target = { ArrowRight: place + 1, ArrowDown: place + 1, ArrowLeft: place - 1, ArrowUp: place - 1, Home: 0, End: items.length };
-    if (!(event.key in target) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const [next, last] = [place + 1, place - 1];
+    const targets = { ArrowRight: next, ArrowDown: next, ArrowLeft: last, ArrowUp: last, Home: 0, End: items.length };
+    if (!(event.key in targets) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    go(items, target[event.key]);
+    go(items, targets[event.key]);
   });
   element.addEventListener("focusout", () => {
     current = null;

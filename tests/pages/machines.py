@@ -1,0 +1,99 @@
+"""A page with one machine on it, whose model the test holds as `model`."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kvlib.events import EventLog
+from kvlib.memory import RecordedBlockManager
+from kvlib.show.modules import joined, styles
+
+BOOK_CSS = (Path(__file__).parents[2] / "book" / "static" / "book.css").read_text()
+
+PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>A machine</title><link rel="icon" href="data:,">
+<style>{styles} body {{ background: var(--kv-paper); color: var(--kv-ink); margin: 12px }}</style></head>
+<body><main><h1>A machine</h1><div id="here"></div></main><script type="module">{script}
+window.model = new PageModel({traits});
+Object.assign(window, {{ Layout, Log, renderMachine }});
+window.closeMachine = renderMachine({{ model, el: document.getElementById("here") }});
+</script></body></html>"""
+
+ADDRESS = "http://machine.test/"
+
+
+def open_machine(browser, data, *, width=720, theme="light", touch=False, motion="reduce", **traits):
+    """The page, with what its console said as `page.complaints`; `data` is the log's JSON object."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, reduced_motion=motion, has_touch=touch, device_scale_factor=2
+    )
+    page = context.new_page()
+    page.complaints = []
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    traits = {"position": 0, "playing": False, "speed": 1, "row": 0, "label": "The machine"} | traits | {"data": data}
+    html = PAGE.format(
+        theme=theme,
+        styles=BOOK_CSS + styles("machine"),
+        script=joined("machine", "mount"),
+        traits=json.dumps(traits).replace("<", "\\u003c"),
+    )
+    page.route(ADDRESS, lambda route: route.fulfill(body=html, content_type="text/html"))
+    page.goto(ADDRESS)
+    page.wait_for_selector(".kv-machine > *", state="attached")
+    return page
+
+
+@pytest.fixture
+def opened_machines(browser):
+    """Opens machines of logs, FORKED if none is given, and closes them; none of them may have complained."""
+    pages = []
+
+    def open_one(data=FORKED, **options):
+        pages.append(open_machine(browser, data, **options))
+        return pages[-1]
+
+    yield open_one
+    for page in pages:
+        assert page.complaints == []
+        page.context.close()
+
+
+def forked():
+    """A prompt of six tokens, its fork, and a token of each: the block that both name is copied once."""
+    log = EventLog()
+    manager = RecordedBlockManager(5, 4, log)
+    log.next_step()
+    manager.admit("first", 6)
+    log.say("first", ["All ", "happy ", "families ", "are ", "alike; ", "each "])
+    manager.fork("first", "second")
+    log.say("second", log.texts["first"])
+    log.next_step()
+    manager.append("second")
+    log.say("second", ["unhappy "])
+    manager.append("first")
+    log.say("first", ["one "])
+    log.next_step()
+    manager.free("second")
+    return log
+
+
+def data_of(log):
+    return json.loads(log.to_json())
+
+
+def position_of(page):
+    return page.evaluate("model.get('position')")
+
+
+def picture_of(page):
+    """The pixels of the board, as text."""
+    return page.evaluate("document.querySelector('.kv-board canvas').toDataURL()")
+
+
+def button_of(page, name):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+FORKED = data_of(forked())  # its steps end after 0, 5, 8 and 10 events
