@@ -103,7 +103,7 @@ class Board:
             case {"kind": "write", "seq": seq, "start": start, "stop": stop} if self.log.num_slots:
                 return self.chunks.write(seq, start, stop)
             case {"kind": "allocate", "seq": seq, "index": index, "block": block}:
-                if self.counts[block : block + 1] != [0] or block == NULL_BLOCK:
+                if not self._is_free(block):
                     return f"block {block} is not one of {self.log.num_blocks}, or belongs to {self.owners(block)}"
                 return self._enter(seq, index, block, filled=0)
             case {"kind": "share", "seq": seq, "index": index, "block": block, "filled": filled, "count": count}:
@@ -130,6 +130,9 @@ class Board:
                 return f"{seq} still holds {self.swapped[seq]} on the host"
         return None
 
+    def _is_free(self, block: int) -> bool:
+        return NULL_BLOCK < block <= self.log.num_blocks and self.counts[block] == 0
+
     def _enter(self, seq: str, index: int, block: int, filled: int) -> str | None:
         table = self.tables.get(seq) or BlockTable(self.log.block_size, [], 0)
         if index != len(table.blocks):
@@ -153,7 +156,7 @@ class Board:
         blocks = self.tables[seq].blocks if seq in self.tables else []
         if not 0 <= index < len(blocks) or blocks[index] != source:
             return f"entry {index} of the table of {seq} does not name block {source}: {blocks}"
-        if self.counts[source] < 2 or self.counts[target : target + 1] != [0] or target == NULL_BLOCK:
+        if self.counts[source] < 2 or not self._is_free(target):
             owners = (self.owners(source), self.owners(target))
             return f"a copy goes from a block with two owners or more to a free one, their owners are {owners}"
         blocks[index] = target
@@ -186,7 +189,7 @@ class Board:
         return None
 
     def _evict(self, block: int) -> str | None:
-        if self.counts[block : block + 1] != [0] or not self.stored.get(block):
+        if not self._is_free(block) or not self.stored.get(block):
             return f"block {block} holds nothing that could be lost, or belongs to {self.owners(block)}"
         del self.stored[block]
         return None

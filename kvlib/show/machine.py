@@ -16,7 +16,7 @@ class Machine(Widget):
 
     `position` is the number of events that have happened, 0 to all, which None stands for. A `row` says how many slots
     of contiguous memory are drawn side by side, 0 for as many as fit. `label` says in a few words what is shown.
-    In a notebook `position`, `playing` and `speed` (events a second, 0 to choose one) are traits: set and observe them.
+    In a notebook `position`, `playing` and `speed` (a factor, 1 at first) are traits: set and observe them.
 
     Raises BadInput for a position that the log does not have.
     """
@@ -26,7 +26,7 @@ class Machine(Widget):
     data = traitlets.Dict().tag(sync=True)
     position = traitlets.Int().tag(sync=True)
     playing = traitlets.Bool(False).tag(sync=True)
-    speed = traitlets.Float(0.0).tag(sync=True)
+    speed = traitlets.Float(1.0).tag(sync=True)
     row = traitlets.Int(0).tag(sync=True)
     label = traitlets.Unicode().tag(sync=True)
 
