@@ -1,6 +1,6 @@
-"""The model machine taken apart: a drawing whose parts are links to what they stand for.
+"""A replica of the machine, taken apart: a drawing whose parts are links to what they stand for.
 
-The machine has a cover with slots, boards for blocks, pins for tokens, plates for layers and a base; behind it stand
+It has a cover with slots, boards for blocks, pins for tokens, plates for layers and a base; behind it stand
 the block tables, in front the text. What it holds is the state of a board.
 """
 
@@ -120,7 +120,7 @@ def _labels(machine: Machine, across: float, down: float) -> list[Label]:
         Label("boards", f"{log.num_blocks} boards", "blocks", COLUMN, level(BOARDS), left + machine.cell / 2),
         Label("plates", f"{spec.num_layers} plates", "layers", COLUMN, level(PLATES + PLATES_THICKNESS / 2), left),
         Label("base", "base", "the memory", COLUMN, ground, left),
-        Label("table", "table", "block tables", face - 36, TOP + 36, face),
+        Label("table", "flip board", "block tables", face - 36, TOP + 36, face),
         Label("type", "type", "tokens and text", COLUMN, ground + 74, left - 18),
     ]
 
@@ -135,5 +135,5 @@ def _alt(machine: Machine) -> str:
         f"The machine taken apart, from the top: a cover with {slots} slots; {len(machine.tokens())} pins, each a "
         f"round key on a square value; {machine.num_blocks} boards of {machine.block_size} holes; "
         f"{machine.spec.num_layers} plates; a base. Behind it the flip board of the block tables: "
-        f"{'; '.join(rows) or 'empty'}. In front of it the type."
+        f"{'; '.join(rows) or 'empty'}. In front of it the type, without colour where a token has no pin yet."
     )

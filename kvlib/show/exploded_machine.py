@@ -1,4 +1,4 @@
-"""The measures of the model machine: where its boards, holes and levels are in space, in pixels."""
+"""The measures of the replica of the machine: where its boards, holes and levels are in space, in pixels."""
 
 from dataclasses import dataclass
 from math import ceil, sqrt

@@ -53,6 +53,7 @@ _RULES = """
 & .type, & .type-end, & .type-top { fill: var(--paper); stroke: var(--seq); }
 & .type-end { fill: color-mix(in oklab, var(--seq) 60%, var(--paper)); }
 & .type-top { fill: color-mix(in oklab, var(--seq) 25%, var(--paper)); }
+& .unstored path { fill: var(--paper); stroke: var(--muted); stroke-dasharray: 2 1.6; }
 & .piece { font-size: 10.5px; }
 & .axis { fill: none; stroke: var(--muted); stroke-width: .8; stroke-dasharray: 1 3; }
 & .leader { fill: none; stroke: var(--muted); stroke-width: .8; }
@@ -71,8 +72,10 @@ _RULES = """
 
 # What is pointed at or has the focus stands out, since all other parts fade.
 _FADE = "".join(f"&:has(.{part}:is(:hover, :focus-visible)) .part:not(.{part}) {{ opacity: .2; }}\n" for part in PARTS)
+# Under a finger parts lie too close together to be told apart: there only the numbers are links.
+_COARSE = "@media (hover: none) { & .part { pointer-events: none; } }\n"
 _SLOWLY = "@media (prefers-reduced-motion: no-preference) { & .part { transition: opacity .15s; } }\n"
 
 _VARIABLES = "".join(f"--{name}: {value}; " for name, value in _COLOURS.items())
 
-STYLE = f"& {{ {_VARIABLES}}}\n{_RULES}{_FADE}{_SLOWLY}".replace("&", ".kv-exploded")
+STYLE = f"& {{ {_VARIABLES}}}\n{_RULES}{_FADE}{_COARSE}{_SLOWLY}".replace("&", ".kv-exploded")

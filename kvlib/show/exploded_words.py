@@ -1,6 +1,7 @@
 """The parts of the machine that can be read: the flip board of the block tables behind it, the type in front."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from kvlib.show.exploded_ink import group, owned, path, slab, write
@@ -80,7 +81,7 @@ def pointer(machine: Machine) -> list[Element]:
 
 
 def letters(machine: Machine) -> list[Element]:
-    """The type: a line for each sequence, a piece for each of its last tokens."""
+    """The type: a line for each sequence, a piece for each of its last tokens, without colour if it is not stored."""
     return [owned(machine, [seq], "line", *_line(machine, seq, row)) for row, seq in enumerate(machine.board.tables)]
 
 
@@ -89,7 +90,7 @@ def letters_bottom(machine: Machine) -> float:
     bottom = flat(machine.width, machine.depth, 0)[1]
     for row, seq in enumerate(machine.board.tables):
         x, y, z = _line_start(machine, row)
-        x += AFTER_LETTER + sum(width + SPACE for width, _ in _pieces(machine, seq, row))
+        x += AFTER_LETTER + sum(piece.width + SPACE for piece in _pieces(machine, seq, row))
         bottom = max(bottom, flat(x, y, z)[1])
     return bottom
 
@@ -103,23 +104,35 @@ def _line(machine: Machine, seq: str, row: int) -> Iterator[Element]:
     x, y, z = _line_start(machine, row)
     yield write(sequence_letter(machine.board.numbers[seq]), on_wall(x, y, z + 4), "letter")
     x += AFTER_LETTER
-    for width, piece in _pieces(machine, seq, row):
-        yield path("type-end", end(x + width, y - TYPE_DEPTH, z, TYPE_DEPTH, TYPE_HEIGHT))
-        yield path("type-top", floor(x, y - TYPE_DEPTH, z + TYPE_HEIGHT, width, TYPE_DEPTH))
-        yield path("type", wall(x, y, z, width, TYPE_HEIGHT))
-        yield write(piece, on_wall(x + width / 2, y, z + 4), "piece")
+    for width, text, is_stored in _pieces(machine, seq, row):
+        yield group(
+            "" if is_stored else "unstored",
+            path("type-end", end(x + width, y - TYPE_DEPTH, z, TYPE_DEPTH, TYPE_HEIGHT)),
+            path("type-top", floor(x, y - TYPE_DEPTH, z + TYPE_HEIGHT, width, TYPE_DEPTH)),
+            path("type", wall(x, y, z, width, TYPE_HEIGHT)),
+            write(text, on_wall(x + width / 2, y, z + 4), "piece"),
+        )
         x += width + SPACE
 
 
-def _pieces(machine: Machine, seq: str, row: int) -> list[tuple[float, str]]:
-    """Width and text of the last tokens that fit."""
+class _Piece(NamedTuple):
+    """Its width, in pixels, what stands on it, and whether the token has a pin."""
+
+    width: float
+    text: str
+    is_stored: bool
+
+
+def _pieces(machine: Machine, seq: str, row: int) -> list[_Piece]:
+    """The last tokens that fit, up to the one that is known and not stored yet, if there is one."""
     room = machine.width - STEP * row - AFTER_LETTER
-    kept: list[tuple[float, str]] = []
-    for text in reversed(machine.board.text(seq)):
-        piece = shown(text, 12)
-        width = max(10.0, CHARACTER * len(piece) + 5)
+    num_stored = machine.board.tables[seq].num_tokens
+    kept: list[_Piece] = []
+    for position, token in reversed(list(enumerate(machine.board.log.texts.get(seq, [])[: num_stored + 1]))):
+        text = shown(token, 12)
+        width = max(10.0, CHARACTER * len(text) + 5)
         room -= width + SPACE
         if room < 0:
             break
-        kept.append((width, piece))
+        kept.append(_Piece(width, text, position < num_stored))
     return kept[::-1]

@@ -236,6 +236,11 @@ def test_what_is_pointed_at_or_focused_stands_out() -> None:
     assert re.search(r"prefers-reduced-motion: no-preference\) \{[^}]*transition", style)
 
 
+def test_under_a_finger_only_the_numbers_are_links() -> None:
+    _, root = drawn()
+    assert "@media (hover: none) { .kv-exploded .part { pointer-events: none; } }" in (root.findtext("style") or "")
+
+
 def test_the_text_says_what_the_drawing_shows() -> None:
     picture, root = drawn(lengths=(6, 3))
     assert root.get("aria-label") == picture.alt
@@ -250,6 +255,18 @@ def test_words_of_a_text_are_drawn_as_text() -> None:
     held.log.say("a", ["<b>", " &", "\n"])
     _, root = drawn_of(held)
     assert texts(root, "piece") == ["<b>", "&", "⏎"]
+
+
+def test_a_piece_that_is_chosen_and_not_stored_has_no_colour_and_what_comes_later_is_not_drawn() -> None:
+    held = manager()
+    held.admit("a", 2)
+    held.log.say("a", ["one", " two", " three", " four"])
+    held.admit("b", 1)
+    held.log.say("b", ["all"])
+    _, root = drawn_of(held)
+    assert texts(root, "piece") == ["one", "two", "three", "all"]
+    [unstored] = having(root, "unstored")
+    assert texts(unstored, "piece") == ["three"]
 
 
 def test_the_base_says_how_many_bytes_the_memory_takes() -> None:
