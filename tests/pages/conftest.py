@@ -113,6 +113,7 @@ def open_page(site: str, browser: Browser) -> Callable[..., Visit]:
 
 
 weights: dict[str, int] = {}
+frame_rates: dict[str, float] = {}
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -120,12 +121,22 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("page weight, compressed")
         for path, size in weights.items():
             terminalreporter.line(f"{size / 1000:8.0f} kB  {path}")
+    if frame_rates:
+        terminalreporter.section("frames a second that the machine drew here, of 60")
+        for what, rate in frame_rates.items():
+            terminalreporter.line(f"{rate:8.1f}  {what}")
 
 
 @pytest.fixture
 def page_weights() -> dict[str, int]:
     """Bytes of each page with all that it loads; printed at the end of the run."""
     return weights
+
+
+@pytest.fixture
+def rates() -> dict[str, float]:
+    """Frames a second of what was played; printed at the end of the run, not tested: machines are noisy."""
+    return frame_rates
 
 
 @pytest.fixture
