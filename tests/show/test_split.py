@@ -4,6 +4,13 @@ from kvlib.show.board import Board
 from kvlib.show.split import split
 
 
+def board_after(log, num_events):
+    board = Board(log)
+    for number in range(num_events):
+        board.apply(log.events[number], number)
+    return board
+
+
 def test_an_empty_slot_is_reserved_if_the_log_goes_on_to_write_it_and_internal_if_not():
     log = EventLog()
     manager = RecordedBlockManager(5, 4, log)
@@ -11,10 +18,7 @@ def test_an_empty_slot_is_reserved_if_the_log_goes_on_to_write_it_and_internal_i
     manager.admit("B", 5)
     start = len(log)
     manager.append("A")
-    board = Board(log)
-    for number in range(start):
-        board.apply(log.events[number], number)
-    assert split(board) == (7, 1, 4, 0, 8)
+    assert split(board_after(log, start)) == (7, 1, 4, 0, 8)
     assert split(Board.at(log)) == (8, 0, 4, 0, 8)
 
 
@@ -25,10 +29,7 @@ def test_a_shared_slot_counts_once_and_is_reserved_if_one_of_its_owners_will_wri
     manager.fork("A", "B")
     start = len(log)
     manager.append("B")
-    board = Board(log)
-    for number in range(start):
-        board.apply(log.events[number], number)
-    assert split(board) == (6, 1, 1, 0, 12)
+    assert split(board_after(log, start)) == (6, 1, 1, 0, 12)
     assert split(Board.at(log)) == (9, 0, 3, 0, 8)
 
 
