@@ -3,11 +3,17 @@
 The memory has 176 slots and the sequences at most 20 tokens, as in plate F55 of Laplace's miniature world. Its laws
 are those of this module:
 
-- Arrival: four sequences come before each round, until all have come. Who finds no room waits, first come first served.
+- Arrival: four sequences come before each round, until all have come. They are let in in that order; the first that has
+  to wait holds up those behind it.
 - Length: a prompt of 2 to 6 tokens, each number equally likely; then the whole text is one token longer than the
   prompt, or two, up to 20 in all, each length equally likely.
-- Writing: a round stores the prompt of who is let in, and one more token of each sequence that was in. Who has stored
-  all its tokens leaves at the round's end: the mark of the end, which it writes last, is never read and has no slot.
+- Room: with blocks, enough of them for the tokens that a sequence has now; with rows, a row.
+- Writing: a round stores the prompt of each sequence that is let in, and one more token of each that was in. One that
+  has stored all its tokens leaves at the round's end: the mark of the end, which it writes last, is never read and has
+  no slot.
+- Shortage: if a sequence that is in needs a block and none is free, the one of them that came last yields all its
+  blocks. When it is let in again it stores at once what it had and the next token. While somebody yields nobody is let
+  in. A row is never yielded.
 
 A round is read when all of it is stored and before anybody leaves.
 """

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from kvlib.serving.lab_bench import ALLOCATIONS, NUMS_SEQUENCES, Run, run
 from kvlib.show.lab_bench import POSITIONS, LabBench
 from kvlib.show.modules import joined, module
 
-from .conftest import HTML
+from .conftest import HTML, ROOT
 
 CHAPTER = "book/14-the-lab-bench.html"
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
@@ -28,7 +28,9 @@ class Bench:
         self.page = page
         self.place = page.get_by_role("region", name="Lab bench")
         self.run_button = self.place.get_by_role("button", name="Run", exact=True)
+        self.stop_button = self.place.get_by_role("button", name="Stop", exact=True)
         self.status = self.place.locator(".kv-bench-status")
+        self.shown = self.place.locator(".kv-bench-shown")
         self.switch = self.place.get_by_role("checkbox", name="compute each run here")
 
     def question(self, number: int) -> Locator:
@@ -47,9 +49,14 @@ class Bench:
 
     def run(self, allocation: object, number: int) -> None:
         """Run a position and go to its end."""
+        self.start(allocation, number)
+        self.machine("To the end").click()
+
+    def start(self, allocation: object, number: int) -> None:
+        """Run a position, until it is there."""
         self.choose(allocation, number)
         self.run_button.click()
-        self.machine("To the end").click()
+        expect(self.place.locator(".kv-bench-run")).to_have_attribute("aria-busy", "false", timeout=30_000)
 
     def machine(self, button: str) -> Locator:
         return self.place.locator(".kv-bench-machine").get_by_role("button", name=button, exact=True)
@@ -130,7 +137,20 @@ def test_readings_equal_pythons_at_every_position_computed_in_the_page(bench: Be
     for position in POSITIONS.values():
         bench.run(*position)
         assert bench.readings() == as_read(run(*position)), position
-        expect(bench.place).to_contain_text("by the package's own code: the same as the run computed before.")
+        words = f"{position[1]} sequences, {name_of(position[0])}. Computed in this page: its readings are those of"
+        expect(bench.shown).to_have_text(f"{words} the run computed before.")
+
+
+def test_a_run_computed_in_the_page_is_compared_event_by_event_where_the_stored_one_is_there(bench: Bench) -> None:
+    bench.skip()
+    bench.run(8, 12)
+    expect(bench.shown).to_have_text("12 sequences, blocks of 8. ")
+    bench.switch.check()
+    bench.run(8, 12)
+    expect(bench.shown).to_contain_text("Computed in this page: event by event the run computed before.")
+    bench.page.evaluate("kvRuns['8-12'].log.texts.s1[0] = 'another'")
+    bench.run(8, 12)
+    expect(bench.shown).to_contain_text("Computed before. What Python computed here was another run.")
 
 
 def test_events_computed_in_the_page_are_pythons_event_by_event(bench: Bench) -> None:
@@ -152,8 +172,7 @@ def test_events_computed_in_the_page_are_pythons_event_by_event(bench: Bench) ->
 @pytest.mark.parametrize(("allocation", "number"), [(4, 12), (16, 32), ("longest", 24)])
 def test_readings_count_up_with_the_run(bench: Bench, allocation: object, number: int) -> None:
     bench.skip()
-    bench.choose(allocation, number)
-    bench.run_button.click()
+    bench.start(allocation, number)
     bench.machine("Pause").click()
     slider = bench.place.get_by_role("slider")
     slider.fill("0")
@@ -169,7 +188,7 @@ def test_readings_count_up_with_the_run(bench: Bench, allocation: object, number
 def test_run_starts_over(bench: Bench) -> None:
     bench.skip()
     bench.run(4, 24)
-    bench.run_button.click()
+    bench.start(4, 24)
     bench.machine("Pause").click()
     assert bench.readings() != as_read(run(4, 24))
     bench.machine("To the end").click()
@@ -177,12 +196,98 @@ def test_run_starts_over(bench: Bench) -> None:
     assert len(bench.table()) == 1
 
 
-def test_run_plays_by_itself_to_its_end(bench: Bench) -> None:
+def test_run_plays_by_itself_to_its_end_and_its_speed_is_kept(bench: Bench) -> None:
     bench.skip()
-    bench.choose("longest", 8)
-    bench.run_button.click()
+    bench.start("longest", 8)
     bench.place.get_by_role("combobox").select_option("64")
-    expect(bench.status).to_have_text(re.compile("at most 8 at once, 43.4 % .* 15 rounds"), timeout=30_000)
+    expect(bench.status).to_contain_text("at most 8 at once, 43.4 %", timeout=30_000)
+    bench.start(16, 8)
+    expect(bench.place.get_by_role("combobox")).to_have_value("64")
+
+
+# What the bench says of itself
+
+
+def hold_back(page: Page, pattern: str) -> list[Route]:
+    """Answer no request of this pattern; returns those that were made, to be answered later."""
+    held: list[Route] = []
+    page.route(pattern, lambda route: held.append(route))
+    return held
+
+
+def test_while_a_run_is_loading_the_old_one_is_marked_and_the_new_one_named(bench: Bench) -> None:
+    bench.skip()
+    bench.run(4, 24)
+    read = bench.readings()
+    held = hold_back(bench.page, "**/_static/bench/*")
+    bench.choose("longest", 24)
+    bench.run_button.click()
+    expect(bench.status).to_have_text("24 sequences, rows of 20: loading the run.")
+    expect(bench.place.locator(".kv-bench-run")).to_have_attribute("aria-busy", "true")
+    expect(bench.shown).to_have_text("24 sequences, blocks of 4. ")
+    assert bench.readings() == read
+    held[0].continue_()
+    expect(bench.shown).to_have_text("24 sequences, rows of 20. ")
+    expect(bench.status).to_contain_text("Playing.")
+
+
+def test_loading_can_be_stopped(bench: Bench) -> None:
+    bench.skip()
+    expect(bench.stop_button).to_have_attribute("aria-disabled", "true")
+    held = hold_back(bench.page, "**/_static/bench/*")
+    bench.run_button.click()
+    bench.stop_button.click()
+    expect(bench.status).to_have_text("Stopped.")
+    expect(bench.stop_button).to_have_attribute("aria-disabled", "true")
+    held[0].continue_()
+    bench.page.wait_for_function("globalThis.kvRuns?.['1-24']")
+    expect(bench.status).to_have_text("Stopped.")
+    expect(bench.shown).to_be_hidden()
+    bench.run(1, 24)
+    assert bench.readings() == as_read(run(1, 24))
+
+
+def test_the_status_is_true_of_a_run_that_plays_is_stopped_and_is_looked_at_again(bench: Bench) -> None:
+    bench.skip()
+    bench.start(4, 24)
+    expect(bench.status).to_have_text("Playing. “To the end” in the machine shows the readings at once.")
+    bench.stop_button.click()
+    expect(bench.status).to_have_text("Paused.")
+    expect(bench.machine("Play")).to_be_visible()
+    bench.machine("Play").click()
+    expect(bench.status).to_contain_text("Playing.")
+    bench.machine("To the end").click()
+    ended = bench.status.text_content()
+    bench.machine("To the start").click()
+    expect(bench.status).to_have_text("Paused.")
+    bench.machine("To the end").click()
+    assert bench.status.text_content() == ended
+    assert len(bench.table()) == 1
+
+
+def test_levers_that_stand_elsewhere_than_the_run_are_said_to(bench: Bench) -> None:
+    bench.skip()
+    changed = bench.place.get_by_text("The levers have been changed. Run starts over.")
+    bench.radio("Tokens in a block", 2).check()
+    expect(changed).to_have_count(0)
+    bench.run(2, 24)
+    bench.radio("Tokens in a block", "longest").check()
+    expect(changed).to_be_visible()
+    bench.radio("Tokens in a block", 2).check()
+    expect(changed).to_have_count(0)
+
+
+def test_what_stands_below_does_not_jump_while_a_run_plays(bench: Bench) -> None:
+    bench.skip()
+    bench.start(4, 24)
+    bench.machine("Pause").click()
+    slider, place = bench.place.get_by_role("slider"), bench.place.locator(".kv-bench-machine")
+    heights: list[float] = []
+    for position in (10, 100, 200, 300, run(4, 24).readings[-1].position):
+        slider.fill(str(position))
+        bench.page.wait_for_timeout(100)
+        heights.append(place.bounding_box()["height"])
+    assert heights == sorted(heights)
 
 
 # Predictions
@@ -191,12 +296,42 @@ def test_run_plays_by_itself_to_its_end(bench: Bench) -> None:
 def test_run_is_closed_until_the_reader_predicts_or_skips(bench: Bench) -> None:
     expect(bench.run_button).to_be_disabled()
     bench.place.get_by_role("button", name="Commit").click()
-    expect(bench.place.get_by_role("form").get_by_role("status")).to_contain_text("Choose an answer to each")
+    asked = bench.place.get_by_role("region", name="Three predictions")
+    expect(asked.get_by_role("status")).to_contain_text("Choose an answer to each")
     expect(bench.question(1).get_by_role("radio").first).to_be_focused()
     expect(bench.run_button).to_be_disabled()
     bench.skip()
     expect(bench.run_button).to_be_enabled()
     expect(bench.run_button).to_be_focused()
+
+
+def test_enter_on_an_answer_commits_to_nothing(bench: Bench) -> None:
+    for number in (1, 2, 3):
+        bench.question(number).get_by_role("radio").first.check()
+    bench.page.keyboard.press("Enter")
+    expect(bench.run_button).to_be_disabled()
+    expect(bench.question(3)).to_be_visible()
+
+
+def test_after_the_predictions_levers_and_run_are_in_sight(open_bench: Callable[..., Bench]) -> None:
+    bench = open_bench(390)
+    skip = bench.place.get_by_role("button", name="Skip")
+    skip.scroll_into_view_if_needed()
+    bench.page.evaluate("scrollBy(0, 700)")
+    skip.focus()
+    bench.page.keyboard.press("Enter")
+    header = bench.page.locator(".bd-header-article").bounding_box()
+    first = bench.radio("Tokens in a block", 1).bounding_box()
+    assert first["y"] > header["y"] + header["height"]
+    expect(bench.run_button).to_be_in_viewport()
+
+
+def test_the_three_runs_that_the_bench_names_answer_all_three_questions(bench: Bench) -> None:
+    bench.skip()
+    expect(bench.place).to_contain_text("Three runs answer all three questions: blocks of 1, blocks of 16 and rows")
+    for allocation in (1, 16, "longest"):
+        bench.run(allocation, 24)
+    assert not any("Not read yet" in bench.verdict(number) for number in (1, 2, 3))
 
 
 def test_right_predictions_are_answered_by_the_readings(bench: Bench) -> None:
@@ -207,11 +342,14 @@ def test_right_predictions_are_answered_by_the_readings(bench: Bench) -> None:
     bench.run(1, 32)
     assert bench.verdict(1).startswith("Not read yet")
     bench.run(16, 32)
-    expect(bench.status).to_contain_text("Prediction 1 is answered below.")
+    bench.place.get_by_role("link", name="Question 1 is answered below.").click()
+    expect(bench.place.locator(".kv-bench-answers li").first).to_be_focused()
+    expect(bench.place.locator(".kv-bench-verdict").first).to_be_in_viewport()
     assert bench.verdict(1) == (
         "As you said. With 32 sequences it falls: 100 % with blocks of 1, 53.1 % with blocks of 16."
     )
     bench.run("longest", 32)
+    expect(bench.place.get_by_role("link", name="Questions 2 and 3 are answered below.")).to_be_visible()
     assert bench.verdict(2) == (
         "As you said. At most 8 of 32 at once. A ninth row would need 180 slots, and there are 176."
     )
@@ -255,25 +393,32 @@ def test_every_control_by_keyboard(bench: Bench) -> None:
     expect(bench.place.get_by_text("You said: 11.")).to_be_visible()
     expect(bench.run_button).to_be_focused()
     keys.press("Shift+Tab")
-    expect(bench.switch).to_be_focused()
-    keys.press("Space")
-    expect(bench.switch).to_be_checked()
-    keys.press("Space")
-    keys.press("Shift+Tab")
     expect(bench.radio("Sequences that come", 24)).to_be_focused()
     keys.press("ArrowRight")
     expect(bench.radio("Sequences that come", 32)).to_be_checked()
     keys.press("Shift+Tab")
-    expect(bench.radio("Tokens in a block", 4)).to_be_focused()
-    for _ in range(3):
-        keys.press("ArrowRight")
+    expect(bench.radio("Tokens in a block", 1)).to_be_focused()
+    keys.press("ArrowLeft")
     expect(bench.radio("Tokens in a block", "longest")).to_be_checked()
-    for _ in range(3):
+    for _ in range(2):
         keys.press("Tab")
     expect(bench.run_button).to_be_focused()
+    keys.press("Tab")
+    expect(bench.stop_button).to_be_focused()
+    for _ in range(4):  # no run is shown yet, and each of the three answers is reached by a link only
+        if not bench.switch.evaluate("box => box === document.activeElement"):
+            keys.press("Tab")
+    expect(bench.switch).to_be_focused()
+    keys.press("Space")
+    expect(bench.switch).to_be_checked()
+    keys.press("Space")
+    bench.run_button.focus()
     keys.press("Enter")
     expect(bench.machine("Pause")).to_be_visible()
     expect(bench.run_button).to_be_focused()
+    keys.press("Tab")
+    keys.press("Enter")
+    expect(bench.machine("Play")).to_be_visible()
     bench.machine("To the end").focus()
     keys.press("Enter")
     assert bench.readings() == as_read(run("longest", 32))
@@ -295,6 +440,8 @@ def test_every_control_by_touch(open_bench: Callable[..., Bench]) -> None:
     expect(bench.switch).to_be_checked()
     bench.switch.tap()
     bench.run_button.tap()
+    bench.stop_button.tap()
+    expect(bench.status).to_have_text("Paused.")
     bench.machine("To the end").tap()
     assert bench.readings() == as_read(run("longest", 64))
 
@@ -332,33 +479,121 @@ def test_python_is_loaded_when_a_run_is_computed_and_not_before(bench: Bench) ->
 def test_from_a_disk_the_runs_computed_before_are_played(open_bench: Callable[..., Bench]) -> None:
     bench = open_bench(url=(HTML / CHAPTER).as_uri())
     expect(bench.switch).to_be_disabled()
-    expect(bench.place).to_contain_text("Runs were computed before.")
+    expect(bench.place).to_contain_text("The runs were computed before.")
     bench.skip()
     bench.run(2, 48)
     assert bench.readings() == as_read(run(2, 48))
 
 
-def test_where_python_does_not_load_the_run_computed_before_is_played_and_the_page_says_so(
-    open_bench: Callable[..., Bench], site: str
-) -> None:
-    bench = open_bench()
+def test_where_python_does_not_load_the_run_computed_before_is_played_and_the_page_says_so(bench: Bench) -> None:
     bench.page.route("**/kvlib.json*", lambda route: route.fulfill(status=200, body="{}"))
     bench.skip()
     bench.switch.check()
     bench.run(4, 16)
-    expect(bench.place).to_contain_text("This run was computed before.")
+    words = bench.shown.inner_text()
+    assert re.fullmatch(
+        r"16 sequences, blocks of 4\. Computed before\. Python broke down \(.*\)\. Run it again\.", words
+    )
     assert bench.readings() == as_read(run(4, 16))
 
 
-def test_a_run_whose_file_is_missing_is_said_in_words(browser: Browser, site: str) -> None:
+def test_an_error_of_python_is_said_in_one_sentence(bench: Bench) -> None:
+    broken = json.dumps({"lacking.py": "", "live.py": (ROOT / "book/static/python/live.py").read_text()})
+    bench.page.route("**/kvlib.json*", lambda route: route.fulfill(status=200, body=broken))
+    bench.skip()
+    bench.switch.check()
+    bench.run(4, 16)
+    expect(bench.shown).to_have_text(
+        "16 sequences, blocks of 4. Computed before. Python ended with ImportError: no module named 'kvlib'."
+    )
+
+
+def test_a_package_that_computes_another_run_is_found_out(bench: Bench) -> None:
+    def change(route: Route) -> None:
+        text = route.fetch().text()
+        route.fulfill(status=200, body=text.replace("NUM_SLOTS = 176", "NUM_SLOTS = 96"))
+
+    bench.page.route("**/kvlib.json*", change)
+    bench.skip()
+    bench.switch.check()
+    bench.run(4, 24)
+    expect(bench.shown).to_contain_text("Computed before. What Python computed here was another run.")
+    assert bench.readings() == as_read(run(4, 24))
+
+
+def test_a_run_without_python_and_without_its_file_is_said_in_words_and_the_old_one_stays(
+    browser: Browser, site: str
+) -> None:
     page = browser.new_page()
-    page.route("**/_static/bench/*", lambda route: route.abort())
     page.goto(site + CHAPTER)
     bench = Bench(page)
     bench.skip()
-    bench.run_button.click()
-    expect(bench.status).to_have_text("The file of this run cannot be loaded. Is the book's folder complete?")
+    bench.run(4, 24)
+    page.route("**/_static/**", lambda route: route.abort())
+    lost = "This run could not be loaded. Is there a network? Runs that have been played here can be played again."
+    still = "Still shown: 24 sequences, blocks of 4."
+    bench.start(8, 24)
+    expect(bench.status).to_have_text(f"{lost} {still}")
+    bench.switch.check()
+    bench.start(8, 24)
+    expect(bench.status).to_have_text(f"Python could not be loaded (Failed to fetch). Run it again. {lost} {still}")
+    expect(bench.shown).to_have_text("24 sequences, blocks of 4. ")
+    assert bench.readings() == as_read(run(4, 24))
+    bench.switch.uncheck()
+    bench.run(4, 24)
+    expect(bench.status).to_contain_text("Read.")
     page.close()
+
+
+# Beside the cells that a reader changes
+
+
+def live_cell(bench: Bench, code: str) -> Locator:
+    """The first live cell of the page, with `code` in it, started."""
+    cell = bench.page.locator("div.cell.tag_live").first
+    cell.get_by_role("button", name=re.compile("^Change and run")).click()
+    cell.locator("textarea").fill(code)
+    cell.get_by_role("button", name="Run", exact=True).click()
+    return cell
+
+
+def test_a_cell_that_never_ends_does_not_hold_the_bench_up(bench: Bench) -> None:
+    cell = live_cell(bench, "while True:\n    pass")
+    expect(cell.locator(".kv-live-output .kv-live-said")).to_have_text("Running")
+    bench.skip()
+    bench.switch.check()
+    bench.run(4, 24)
+    expect(bench.shown).to_contain_text("Computed in this page")
+    assert bench.readings() == as_read(run(4, 24))
+    expect(cell.locator(".kv-live-output .kv-live-said")).to_have_text("Running")
+
+
+def test_bench_and_cells_share_no_names_and_no_modules(bench: Bench) -> None:
+    code = "import kvlib.serving.lab_bench as lab\nlab.NUM_SLOTS = 96\nrun = 5\nprint(run)"
+    cell = live_cell(bench, code)
+    expect(cell.locator(".kv-live-printed")).to_have_text("5\n")
+    bench.skip()
+    bench.switch.check()
+    bench.run(4, 24)
+    assert bench.readings() == as_read(run(4, 24))
+    cell.locator("textarea").fill("print(run)")
+    cell.get_by_role("button", name="Run", exact=True).click()
+    expect(cell.locator(".kv-live-output .kv-live-said")).to_have_text("It printed:")
+    expect(cell.locator(".kv-live-printed")).to_have_text("5\n")
+
+
+def test_computing_can_be_stopped_and_begun_again(bench: Bench) -> None:
+    held = hold_back(bench.page, "**/kvlib.json*")
+    bench.skip()
+    bench.switch.check()
+    bench.run_button.click()
+    expect(bench.status).to_contain_text("Loading Python")
+    bench.stop_button.click()
+    expect(bench.status).to_have_text("Stopped.")
+    bench.page.unroute("**/kvlib.json*")
+    assert held
+    bench.run(1, 24)
+    expect(bench.shown).to_contain_text("Computed in this page")
 
 
 def test_a_file_of_its_own_plays_every_run_without_another_file(
@@ -442,8 +677,10 @@ def test_the_end_of_a_run_is_said_once_in_a_sentence(bench: Bench) -> None:
     bench.run(16, 24)
     most, share, rounds = as_read(run(16, 24))
     expect(bench.status).to_have_text(
-        f"24 sequences, blocks of 16: at most {most} at once, {share} of the held slots hold tokens, {rounds} rounds."
+        f"Read. 24 sequences, blocks of 16: at most {most} at once, {share} of the held slots hold tokens, "
+        f"{rounds} rounds. "
     )
+    assert bench.place.locator(".kv-bench-heard").bounding_box()["width"] <= 1  # for who sees, the counters have it
 
 
 def test_without_scripts_the_page_says_what_the_bench_is(browser: Browser, site: str) -> None:

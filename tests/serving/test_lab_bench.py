@@ -8,7 +8,7 @@ import pytest
 
 from kvlib.errors import BadConfig
 from kvlib.events import EventLog
-from kvlib.serving.lab_bench import ALLOCATIONS, NUM_SLOTS, NUMS_SEQUENCES, run, sequences
+from kvlib.serving.lab_bench import ALLOCATIONS, LONGEST, NUM_SLOTS, NUMS_SEQUENCES, run, sequences
 from kvlib.show.board import Board
 from kvlib.show.split import split
 
@@ -75,6 +75,34 @@ def test_readings_are_those_of_the_log(allocation: int | str, number: int) -> No
             assert event["step"] == len(read)
     assert read == [tuple(reading) for reading in done.readings]
     assert (board.tables, board.chunks, board.waiting) == ({}, {}, [])
+
+
+@position
+def test_the_share_depends_on_the_lengths_alone_for_each_number_of_tokens_is_read_once(
+    allocation: int | str, number: int
+) -> None:
+    size = LONGEST if allocation == "longest" else allocation
+    counts = [
+        num_tokens for each in sequences(number) for num_tokens in range(each.num_prompt_tokens, len(each.tokens) + 1)
+    ]
+    readings = RUNS[allocation, number].readings
+    assert sum(reading.num_sequences for reading in readings) == len(counts)
+    assert sum(reading.num_stored for reading in readings) == sum(counts)
+    assert sum(reading.num_held for reading in readings) == sum(-(-count // size) * size for count in counts)
+
+
+@position
+def test_who_comes_back_stores_at_once_what_it_had_and_the_next_token(allocation: int | str, number: int) -> None:
+    had: dict[str, int] = {}
+    yielded: dict[str, int] = {}
+    for event in RUNS[allocation, number].log.events:
+        if event["kind"] == "preempt":
+            yielded[event["seq"]] = had[event["seq"]]
+        if event["kind"] == "write":
+            if event["seq"] in yielded:
+                assert (event["start"], event["stop"]) == (0, yielded.pop(event["seq"]) + 1)
+            had[event["seq"]] = event["stop"]
+    assert yielded == {}
 
 
 @position

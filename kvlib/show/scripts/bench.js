@@ -9,7 +9,6 @@ import { runName, storedRun } from "./bench_runs.js";
 const CLOSED = "Run opens when you have predicted or skipped.";
 const CHANGED = "The levers have been changed. Run starts over.";
 const PLAYING = "Playing. “To the end” in the machine shows the readings at once.";
-const EMPTY = " At its end the memory is empty; drag the slider back to see it full.";
 
 /** The lab bench: two levers, Run, the machine, readings. `model` has the traits of kvlib.show.lab_bench.LabBench. */
 export function renderBench({ model, el }) {
@@ -17,7 +16,7 @@ export function renderBench({ model, el }) {
   const read = new Map();
   let abort = new AbortController();
   let coming = null; // the position of a run that is not there yet
-  let isCounted = false; // whether the run that is shown was read to its end
+  let answered = null; // the questions that the run shown has answered, once it was read to its end
 
   const levers = benchLevers(model);
   const python = pythonSwitch(model);
@@ -43,7 +42,7 @@ export function renderBench({ model, el }) {
     stopButton.ariaDisabled = String(!canStop);
     picture.element.ariaBusy = String(coming !== null);
     const at = coming ?? picture.position;
-    if (at) say(hint, runName(at) === runName(levers.position) ? "" : CHANGED);
+    if (!runButton.disabled) say(hint, at && runName(at) !== runName(levers.position) ? CHANGED : "");
   };
   const showState = () => {
     showButtons();
@@ -53,15 +52,16 @@ export function renderBench({ model, el }) {
   };
   const finish = () => {
     const { position, reading } = picture;
+    if (!answered) {
+      read.set(runName(position), { ...position, ...reading });
+      table.show(read, runName(position));
+      answered = asked.update(read);
+    }
     const heard = make("span", { className: "kv-bench-heard" }, `${positionWords(position)}: ${readingWords(reading)} `);
-    if (isCounted) return tell("Read.", EMPTY, heard);
-    isCounted = true;
-    read.set(runName(position), { ...position, ...reading });
-    table.show(read, runName(position));
-    return tell("Read. ", heard, asked.update(read), EMPTY);
+    tell("Read. ", heard, answered.length ? asked.linkTo(answered) : "");
   };
 
-  const stillShown = () => (picture.position ? ` What you see is still the run before: ${positionWords(picture.position)}.` : "");
+  const stillShown = () => (picture.position ? ` Still shown: ${positionWords(picture.position)}.` : "");
   const start = async () => {
     abort.abort();
     abort = new AbortController();
@@ -75,7 +75,7 @@ export function renderBench({ model, el }) {
       const { data, origin } = await (python.isOn() ? python.compute(position, signal, tell) : stored(position));
       if (signal.aborted) return;
       coming = null;
-      isCounted = false;
+      answered = null;
       picture.show(position, data, origin);
     } catch (error) {
       if (signal.aborted) return;
@@ -98,7 +98,7 @@ export function renderBench({ model, el }) {
   stopButton.ariaDisabled = "true";
   const buttons = make("p", { className: "kv-bench-buttons" }, runButton, stopButton, hint);
   const bench = make("section", { className: "kv-bench", ariaLabel: "Lab bench" });
-  bench.append(asked.form, levers.element, buttons, status, picture.element, table.wrapper, asked.answers, python.element);
+  bench.append(asked.asking, levers.element, buttons, status, picture.element, table.wrapper, asked.answers, python.element);
   el.append(bench);
   return () => {
     abort.abort();

@@ -7,24 +7,6 @@ import { counters, readUpTo } from "./bench_readings.js";
 const SPEED = 4; // times that of the machine: half a minute for a run, more or less
 const ROW = 20; // slots
 
-/** Keeps a place at least as high as what is in it has been, so that what stands below does not move to and fro. */
-const heightKeeper = (place) => {
-  let [width, height] = [0, 0];
-  const sizes = new ResizeObserver(() => {
-    if (width !== place.clientWidth) [width, height] = [place.clientWidth, 0];
-    height = Math.max(height, ...[...place.children].map(({ offsetHeight }) => offsetHeight));
-    place.style.minHeight = `${height}px`;
-  });
-  return {
-    begin: () => {
-      sizes.disconnect();
-      width = 0;
-      for (const child of place.children) sizes.observe(child);
-    },
-    end: () => sizes.disconnect(),
-  };
-};
-
 /**
  * One run, shown: which it is, its readings so far, the machine that plays it. onMoved() is called when it plays, stops or
  * moves; `state` is then "playing", "paused" or "over", and `reading` what has been read, or null.
@@ -34,7 +16,6 @@ export const benchPicture = (onMoved) => {
   const readings = counters();
   const place = make("div", { className: "kv-bench-machine" });
   const element = make("div", { className: "kv-bench-run", hidden: true }, caption, readings.list, place);
-  const kept = heightKeeper(place);
   let [machine, close, shown] = [null, null, null];
 
   const show = (position, { log, readings: rounds }, origin) => {
@@ -49,7 +30,6 @@ export const benchPicture = (onMoved) => {
     const machineElement = make("div");
     place.replaceChildren(machineElement);
     close = renderMachine({ model: machine, el: machineElement });
-    kept.begin();
     machine.on("change:position", moved);
     machine.on("change:playing", moved);
     moved();
@@ -62,10 +42,7 @@ export const benchPicture = (onMoved) => {
     element,
     show,
     pause: () => machine?.set("playing", false),
-    close: () => {
-      kept.end();
-      close?.();
-    },
+    close: () => close?.(),
     get position() {
       return shown?.position ?? null;
     },

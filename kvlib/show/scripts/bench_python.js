@@ -1,12 +1,22 @@
 import { PYTHON_MEGABYTES, whyNoPython } from "./python.js";
 import { make } from "./elements.js";
-import { computedRun, runName, storedRun } from "./bench_runs.js";
+import { computedRun, keptRun, runName, storedRun } from "./bench_runs.js";
 
 /** Whether the readings that a run ends with are those that came with the page. */
-const isAsStored = (readings, [most, stored, held, rounds]) => {
+const hasReadings = (readings, [most, stored, held, rounds]) => {
   const sum = (field) => readings.reduce((total, reading) => total + reading[field], 0);
   const mostRead = Math.max(...readings.map((reading) => reading[1]));
   return mostRead === most && sum(2) === stored && sum(3) === held && readings.length === rounds;
+};
+
+/** How far a run that was computed here has been compared with the one computed before; rejects if it is another. */
+const comparison = (data, model, position) => {
+  const kept = keptRun(model, position);
+  const isSame = kept
+    ? JSON.stringify(data) === JSON.stringify(kept)
+    : hasReadings(data.readings, model.get("readings")[runName(position)]);
+  if (!isSame) throw new Error("What Python computed here was another run.");
+  return kept ? "event by event the run computed before" : "its readings are those of the run computed before";
 };
 
 /** The switch for computing runs in the page: its `element`, isOn(), compute(position, signal, say) -> { data, origin }. */
@@ -15,20 +25,25 @@ export const pythonSwitch = (model) => {
   const why = whyNoPython();
   const box = make("input", { type: "checkbox", disabled: why !== "" });
   const cost = why ? "" : ` (${PYTHON_MEGABYTES.toFixed(1)} MB, loaded once)`;
-  const words = `compute each run here, with Python${cost}`;
-  const element = make("div", { className: "kv-bench-switch" }, make("label", {}, box, words));
-  if (why) element.append(make("p", { className: "kv-bench-hint" }, `${why} Runs were computed before.`));
+  const label = make("label", {}, box, `compute each run here, with Python${cost}`);
+  const words = why || "The runs were computed before. With this on, your browser computes them anew, with the same files.";
+  const hint = make("p", { className: "kv-bench-hint" }, why ? `${why} The runs were computed before.` : words);
+  const element = make("div", { className: "kv-bench-switch" }, label, hint);
 
-  const compute = async (at, signal, say) => {
+  const compute = async (position, signal, onStatus) => {
     try {
-      const data = await computedRun(at, { signal, onStatus: say });
-      const isSame = isAsStored(data.readings, model.get("readings")[runName(at)]);
-      const compared = isSame ? "the same as" : "other than";
-      return { data, origin: `Computed in this page, by the package's own code: ${compared} the run computed before.` };
+      const data = await computedRun(position, { signal, onStatus });
+      return { data, origin: `Computed in this page: ${comparison(data, model, position)}.` };
     } catch (error) {
       if (signal.aborted) throw error;
-      const origin = `Python could not compute it here (${error.message}). This run was computed before.`;
-      return { data: await storedRun(model, at), origin };
+      return storedInstead(position, error.message);
+    }
+  };
+  const storedInstead = async (position, why) => {
+    try {
+      return { data: await storedRun(model, position), origin: `Computed before. ${why}` };
+    } catch (error) {
+      throw new Error(`${why} ${error.message}`);
     }
   };
   return { element, isOn: () => box.checked, compute };

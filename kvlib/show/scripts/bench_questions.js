@@ -42,24 +42,21 @@ const roundsAnswer = (read) => {
   return { value: first.length === 1 ? first[0] : "same", words };
 };
 
-/** The three questions: `answer(read)` gives { value, words } once the runs that `needs` names have been read, else null. */
+/** The three questions: `answer(read)` gives { value, words } once runs that answer it have been read, else null. */
 export const QUESTIONS = [
   {
     ask: "Blocks become larger, from 1 token to 16. What becomes of the share of held slots that hold tokens?",
     options: SHARE_OPTIONS,
-    needs: "Run two sizes of blocks with the same number of sequences.",
     answer: shareAnswer,
   },
   {
     ask: "No blocks: each sequence gets a row for the longest, 20 of the 176 slots. How many are in at once, at most?",
     options: { 8: "8", 11: "11", all: "all that come" },
-    needs: "Run the rows with 12 sequences or more.",
     answer: rowsAnswer,
   },
   {
-    ask: "Many sequences come. With which allocation are all of them written in the fewest rounds?",
+    ask: "Many sequences come. With which of these are all of them written in the fewest rounds?",
     options: { 1: "blocks of 1", 16: "blocks of 16", longest: "rows of 20", same: "all need the same" },
-    needs: "Run blocks of 1, blocks of 16 and the rows with the same number of sequences, 24 or more.",
     answer: roundsAnswer,
   },
 ];

@@ -14,6 +14,10 @@ export const readUpTo = (readings, position) => {
   return { most: Math.max(...rounds.map((reading) => reading[1])), stored: sum(2), held: sum(3), rounds: rounds.length };
 };
 
+/** A whole reading as a sentence. */
+export const readingWords = ({ most, stored, held, rounds }) =>
+  `at most ${most} at once, ${percent(stored, held)} of the held slots hold tokens, ${rounds} rounds.`;
+
 /** The three readings of a run as three counters; show(reading or null) sets them. */
 export const counters = () => {
   const values = {};
@@ -24,9 +28,9 @@ export const counters = () => {
   const list = make(
     "dl",
     {},
-    counter("most", "most sequences at once"),
-    counter("share", "held slots that hold tokens, over all rounds"),
-    counter("rounds", "rounds"),
+    counter("most", "most at once, so far"),
+    counter("share", "held slots with tokens, so far"),
+    counter("rounds", "rounds done"),
   );
   const show = (reading) => {
     values.most.textContent = reading ? reading.most : "–";
