@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pydata_sphinx_theme
 import pytest
 
 from kvlib.events import EventLog
@@ -10,23 +11,35 @@ from kvlib.memory import RecordedBlockManager
 from kvlib.show.modules import joined, styles
 
 BOOK_CSS = (Path(__file__).parents[2] / "book" / "static" / "book.css").read_text()
+THEME = Path(pydata_sphinx_theme.__file__).parent / "theme" / "pydata_sphinx_theme" / "static"
+THEME_CSS = (THEME / "styles" / "pydata-sphinx-theme.css").read_text()
 
 PAGE = """<!doctype html><html lang="en" data-theme="{theme}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>A machine</title><link rel="icon" href="data:,">
-<style>{styles} body {{ background: var(--kv-paper); color: var(--kv-ink); margin: 12px }}</style></head>
-<body><main><h1>A machine</h1><div id="here"></div></main><script type="module">{script}
+<style>{styles} body {{ background: var(--kv-paper); color: var(--kv-ink); margin: 12px }}
+.bd-article {{ padding: 0 }}</style></head>
+<body><main><article class="bd-article"><h1>A machine</h1><div id="here"></div></article></main>
+<script type="module">{script}
 window.model = new PageModel({traits});
-Object.assign(window, {{ Layout, Log, renderMachine }});
+Object.assign(window, {{ Layout, Log, marksOf, renderMachine }});
 window.closeMachine = renderMachine({{ model, el: document.getElementById("here") }});
 </script></body></html>"""
 
 ADDRESS = "http://machine.test/"
 
 
-def open_machine(browser, data, *, width=720, theme="light", touch=False, motion="reduce", **traits):
-    """The page, with what its console said as `page.complaints`; `data` is the log's JSON object."""
+def open_machine(browser, data, *, width=720, theme="light", touch=False, motion="reduce", themed=False, **traits):
+    """The page, with what its console said as `page.complaints`; `data` is the log's JSON object.
+
+    As in a chapter an article is around the machine, and the book's styles come after its own; `themed` puts those of
+    the site's theme before them.
+    """
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, reduced_motion=motion, has_touch=touch, device_scale_factor=2
+        viewport={"width": width, "height": 900},
+        reduced_motion=motion,
+        has_touch=touch,
+        is_mobile=touch,
+        device_scale_factor=2,
     )
     page = context.new_page()
     page.complaints = []
@@ -35,7 +48,7 @@ def open_machine(browser, data, *, width=720, theme="light", touch=False, motion
     traits = {"position": 0, "playing": False, "speed": 1, "row": 0, "label": "The machine"} | traits | {"data": data}
     html = PAGE.format(
         theme=theme,
-        styles=BOOK_CSS + styles("machine"),
+        styles=(THEME_CSS if themed else "") + styles("machine") + BOOK_CSS,
         script=joined("machine", "mount"),
         traits=json.dumps(traits).replace("<", "\\u003c"),
     )
@@ -79,6 +92,40 @@ def forked():
     return log
 
 
+def crowded(how):
+    """Three blocks of two: B gives way to A ("recompute" or "swap" says `how`), waits, comes back and ends."""
+    log = EventLog()
+    log.open(3, 2)
+    log.say("a", ["The ", "sea ", "was ", "calm "])
+    log.say("b", ["A ", "boat "])
+    log.next_step()
+    for seq, block in (("a", 1), ("b", 2)):
+        log.add("arrive", seq=seq)
+        log.add("allocate", seq=seq, index=0, block=block)
+        log.add("write", seq=seq, start=0, stop=2)
+    log.next_step()
+    if how == "swap":
+        log.add("swap", seq="b", how="out", blocks=[2], host_blocks=[1])
+    else:
+        log.add("free", seq="b", block=2, count=0)
+    log.add("preempt", seq="b", how=how)
+    log.add("allocate", seq="a", index=1, block=2)
+    log.add("write", seq="a", start=2, stop=4)
+    log.next_step()
+    for block in (2, 1):
+        log.add("free", seq="a", block=block, count=0)
+    log.add("finish", seq="a", reason="stop")
+    if how == "swap":
+        log.add("swap", seq="b", how="in", blocks=[3], host_blocks=[1])
+    else:
+        log.add("allocate", seq="b", index=0, block=3)
+        log.add("write", seq="b", start=0, stop=2)
+    log.next_step()
+    log.add("free", seq="b", block=3, count=0)
+    log.add("finish", seq="b", reason="stop")
+    return log
+
+
 def data_of(log):
     return json.loads(log.to_json())
 
@@ -96,4 +143,13 @@ def button_of(page, name):
     return page.get_by_role("button", name=name, exact=True)
 
 
+def readings_of(page):
+    """name -> what its counter shows, for those that are seen."""
+    parts = [
+        reading.locator("dt, dd:not(.kv-names)") for reading in page.locator(".kv-readings dl > div:visible").all()
+    ]
+    return dict(part.all_inner_texts() for part in parts)
+
+
 FORKED = data_of(forked())  # its steps end after 0, 5, 8 and 10 events
+CROWDED = data_of(crowded("recompute"))  # its steps end after 0, 6, 10, 15 and 17 events

@@ -63,6 +63,37 @@ def test_pause_stops_where_it_is(machine):
     assert button_of(page, "Play").is_visible()
 
 
+def test_the_space_bar_plays_and_pauses_wherever_it_does_nothing_else(machine):
+    page = machine()
+    for name, role in (("Memory", "application"), ("Block tables", "group"), ("Events", "slider")):
+        page.get_by_role(role, name=name).focus()
+        for playing in (True, False):
+            page.keyboard.press(" ")
+            assert page.evaluate("model.get('playing')") is playing
+    at = position_of(page)
+    button_of(page, "One event forward").focus()
+    page.keyboard.press(" ")
+    assert position_of(page) == at + 1
+    assert page.evaluate("model.get('playing')") is False
+
+
+def test_each_button_has_its_word(machine):
+    page = machine()
+    words = page.locator(".kv-buttons button").all_inner_texts()
+    assert [word.strip() for word in words] == ["start", "step", "event", "Play", "event", "step", "end"]
+    page.evaluate("model.set('playing', true)")
+    assert button_of(page, "Pause").inner_text().strip() == "Pause"
+
+
+def test_the_label_stands_above_the_machine_and_names_it(machine):
+    page = machine(label="Two texts")
+    expect(page.locator(".kv-title")).to_have_text("Two texts")
+    page.evaluate("model.set('label', 'Three texts')")
+    expect(page.locator(".kv-title")).to_be_visible()
+    expect(page.locator(".kv-title")).to_have_text("Three texts")
+    assert page.get_by_role("region", name="Three texts").count() == 1
+
+
 def test_speed_is_chosen_by_its_name_and_changes_the_trait(machine):
     page = machine()
     page.get_by_label("Speed").select_option("4 ×")
@@ -79,7 +110,7 @@ def test_a_second_view_of_one_model_shows_the_same_and_does_not_play_it_twice_as
         }"""
     )
     page.evaluate("model.set('position', 6)")
-    assert page.locator(".kv-place").all_inner_texts() == ["step 2 · event 6/10"] * 2
+    assert page.locator(".kv-place").all_inner_texts() == ["step 2 · event 6 of 10"] * 2
     ticks = page.evaluate(
         """() => new Promise((done) => {
             let ticks = 0;
@@ -120,7 +151,8 @@ def test_tab_goes_through_the_machine_in_the_order_in_which_it_is_seen(machine):
     ]
     buttons = ["To the start", "One step back", "One event back", "Play"]
     assert names[3:10] == [*buttons, "One event forward", "One step forward", "To the end"]
-    assert names[11:13] == ["Texts: arrow keys go from token to token", "The state in words"]
+    below = ["What the signs mean", "Texts: arrow keys go from token to token", "The state in words"]
+    assert names[11:14] == below
 
 
 def test_a_closed_machine_listens_to_nothing(machine):

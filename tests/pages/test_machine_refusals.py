@@ -62,7 +62,7 @@ def test_an_event_that_cannot_be_stops_the_machine_before_it_in_words(machine, e
     page = machine(FORKED | {"events": [*FORKED["events"], event, free("first", 2, 0)]}, position=99)
     assert words in page.get_by_role("alert").inner_text()
     assert page.get_by_role("alert").inner_text().startswith("Event 10 of the log (")
-    expect(page.locator(".kv-place")).to_have_text("step 3 · event 10/10")
+    expect(page.locator(".kv-place")).to_have_text("step 3 · event 10 of 10")
     button_of(page, "One event forward").click(force=True)
-    expect(page.locator(".kv-place")).to_have_text("step 3 · event 10/10")
+    expect(page.locator(".kv-place")).to_have_text("step 3 · event 10 of 10")
     assert page.get_by_role("slider").get_attribute("max") == "10"

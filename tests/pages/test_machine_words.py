@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from kvlib.memory.contiguous import Max
 
-from .machines import button_of, data_of, opened_machines
+from .machines import CROWDED, FORKED, button_of, crowded, data_of, opened_machines, readings_of
 from .runs import contiguous
 
 machine = opened_machines
@@ -15,7 +15,7 @@ def test_each_step_is_said_politely_and_playing_is_not(machine):
     said = page.locator(".kv-said")
     button_of(page, "One step forward").click()
     expect(said).to_have_attribute("aria-live", "polite")
-    expect(said).to_contain_text("All of step 1: A stored 6 tokens; A took 2 blocks; B shared 2 blocks.")
+    expect(said).to_contain_text("Step 1 in all: A stored 6 tokens; A took 2 blocks; B shared 2 blocks.")
     button_of(page, "Play").click()
     expect(said).to_have_attribute("aria-live", "off")
 
@@ -25,16 +25,16 @@ def test_every_event_is_told_in_words(machine):
     said = []
     for position in range(11):
         page.evaluate(f"model.set('position', {position})")
-        said.append(page.locator(".kv-said").inner_text().split(" All of step")[0])
+        said.append(page.locator(".kv-said").inner_text().split(" Step ")[0])
     assert said == [
         "Nothing has happened yet. Play, or point at a block, a table entry or a word.",
-        "A takes block 1 for its logical block 0.",
-        "A takes block 2 for its logical block 1.",
+        "A takes block 1: entry 0 in its table.",
+        "A takes block 2: entry 1 in its table.",
         "A stores its tokens 0 to 5 in blocks 1 and 2.",
-        "B names block 1, as A does, for its logical block 0: its count is 2 now.",
-        "B names block 2, as A does, for its logical block 1: its count is 2 now.",
+        "B names block 1, as A does: entry 0 in its table. The block's count is 2 now.",
+        "B names block 2, as A does: entry 1 in its table. The block's count is 2 now.",
         "B is about to write into block 2, which A also names: the block is copied to 3 first, "
-        "which is B's logical block 1 from now on.",
+        "from now on entry 1 in B's table.",
         "B stores “unhappy”, its token 6, in block 3.",
         "A stores “one”, its token 6, in block 2.",
         "B lets go of block 3, which is free.",
@@ -48,14 +48,14 @@ def test_the_account_tells_the_whole_state(machine):
     expect(page.locator(".kv-account p")).to_have_text(
         [
             "This is a memory of 5 blocks of 4 slots in step 2, after 8 of 10 events. A stores “one”, its token 6, in "
-            "block 2. All of step 2: B and A stored 2 tokens; 1 block copied.",
+            "block 2. Step 2 in all: B and A stored one token each; 1 block copied.",
             "Running: A and B. Waiting: nobody. On the host: nobody. Preemptions so far: 0. Of 20 slots, 10 store a "
             "token, 0 are reserved for one, 2 are internal waste, 0 external, and 8 are free.",
             "A has 7 tokens in blocks 1 and 2, the last with 3 of 4 filled. "
             "It reads: All happy families are alike; each one",
             "B has 7 tokens in blocks 1 and 3, the last with 3 of 4 filled. "
             "It reads: All happy families are alike; each unhappy",
-            "Shared: block 1 by 2 sequences.",
+            "Shared: block 1 by 2 texts.",
         ]
     )
 
@@ -72,5 +72,47 @@ def test_contiguous_memory_tells_what_each_slot_is_for(machine):
     assert said[3] == "Slot 3 is reserved: A's token 3 will come here."
     assert said[8] == "Slot 8 was given to A, which will never use it: internal waste."
     assert said[45] == "Slot 45 is free, in a gap too small for the first that waits: external waste."
-    readings = dict(zip(page.locator("dt").all_inner_texts(), page.locator("dd").all_inner_texts()))
+    readings = readings_of(page)
     assert (readings["stored"], readings["external"], readings["waiting"]) == ("9", "10", "1")
+
+
+def told(page, positions):
+    said = {}
+    for position in positions:
+        page.evaluate(f"model.set('position', {position})")
+        said[position] = page.locator(".kv-said").inner_text()
+    return said
+
+
+def test_why_a_text_lets_go_is_said_before_it_does(machine):
+    assert told(machine(CROWDED), (7, 8, 11, 13, 17)) == {
+        7: "Memory is short: B gives up block 2, which is free.",
+        8: "So B is preempted: it has lost all its blocks and waits. Its tokens will be computed again.",
+        11: "A ends and lets go of block 2, which is free.",
+        13: "A has ended; its text goes.",
+        17: "B has ended; its text goes. Step 4 in all: B ended. "
+        "All of it is free again: that is the end. Go back to see it in use.",
+    }
+    assert told(machine(data_of(crowded("swap"))), (7, 8)) == {
+        7: "Memory is short: what B has in block 2 goes to host block 1.",
+        8: "So B is preempted: it waits, and its tokens with it, on the host.",
+    }
+
+
+def test_of_many_texts_a_step_says_how_many(machine):
+    events = [{"step": 1, "kind": "arrive", "seq": seq} for seq in "abcd"]
+    for block, seq in enumerate("abcd", start=1):
+        events.append({"step": 2, "kind": "allocate", "seq": seq, "index": 0, "block": block})
+    for seq in "abcd":
+        events.append({"step": 2, "kind": "write", "seq": seq, "start": 0, "stop": 1})
+    said = told(machine(FORKED | {"events": events}), (4, 12))
+    assert said[4] == "D comes and waits for memory. Step 1 in all: 4 texts came."
+    assert said[12].endswith("Step 2 in all: 4 texts stored one token each; 4 texts took 4 blocks.")
+
+
+def test_what_is_left_over_is_too_small_for_who_waits(machine):
+    log = contiguous(50, Max(20), {"first": (3, 5), "second": (6, 4), "third": (2, 2)})
+    refusal = next(number for number, event in enumerate(log.events, start=1) if event["kind"] == "refuse")
+    said = told(machine(data_of(log), row=20), (4, refusal))
+    assert said[4].startswith("A asks for 20 slots and gets the chunk of slots 0 to 19.")
+    assert said[refusal].startswith("C needs 20 slots in one piece and no gap left over has more than 10: it waits.")

@@ -10,18 +10,19 @@ const SIGNS = {
 /** Mark a block with what happened to it in this step; blocks that were given or given back quietly get none. */
 export const drawBadge = (paint, layout, rect, { kind }) => {
   if (!SIGNS[kind]) return;
-  const { ink, paper } = paint.palette;
-  const c = paint.context;
+  const { ink } = paint.palette;
   const isGone = kind !== "copy" && kind !== "in";
   paint.box(rect, { stroke: ink, line: 1.5, dash: isGone ? [3, 2] : [], radius: layout.detail === "tokens" ? 5 : 2 });
-  if (layout.detail !== "tokens") return;
+  if (layout.detail === "tokens") drawSign(paint, rect.x + rect.width - 5, rect.y + rect.height - 5, kind);
+};
+
+/** The sign of what happened, in a dark disc around a point. */
+export const drawSign = (paint, x, y, kind) => {
+  const c = paint.context;
+  paint.disc(x, y, 8.5, paint.palette.ink);
   c.save();
-  c.translate(rect.x + rect.width - 5, rect.y + rect.height - 5);
-  c.beginPath();
-  c.arc(0, 0, 8.5, 0, 2 * Math.PI);
-  c.fillStyle = ink;
-  c.fill();
-  c.strokeStyle = paper;
+  c.translate(x, y);
+  c.strokeStyle = paint.palette.paper;
   c.lineWidth = 1.6;
   c.lineCap = c.lineJoin = "round";
   c.stroke(new Path2D(SIGNS[kind]));

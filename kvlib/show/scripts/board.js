@@ -4,7 +4,8 @@ import { Chunks } from "./chunks.js";
 
 /**
  * The memory after some events of a log: `tables` and `swapped` (seq -> { blocks, numTokens }), `counts` of owners and
- * `stored` tokens of each block, `chunks`, `waiting` ids, `numbers` (seq -> order of entry), numPreemptions, step.
+ * `stored` tokens of each block, `chunks`, `waiting` ids, `numbers` (seq -> order of entry), `lengths` (seq -> tokens
+ * ever stored), numPreemptions, step.
  */
 export class Board {
   constructor(log) {
@@ -19,6 +20,7 @@ export class Board {
     this.waiting = [];
     this.numPreemptions = 0;
     this.numbers = new Map();
+    this.lengths = new Map();
     this.step = 0;
   }
 
@@ -34,6 +36,7 @@ export class Board {
     copy.chunks = this.chunks.copy();
     copy.waiting = [...this.waiting];
     copy.numbers = new Map(this.numbers);
+    copy.lengths = new Map(this.lengths);
     return copy;
   }
 
@@ -61,8 +64,9 @@ export class Board {
     return CHANGES[event.kind](this, event, number);
   }
 
-  #queue({ kind, seq, how }) {
+  #queue({ kind, seq, how, stop }) {
     const place = this.waiting.indexOf(seq);
+    if (kind === "write") this.lengths.set(seq, Math.max(stop, this.lengths.get(seq) ?? 0));
     if (kind === "arrive") {
       this.waiting.push(seq);
     } else if (kind === "preempt") {

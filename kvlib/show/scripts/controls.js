@@ -15,19 +15,20 @@ const ICONS = {
 };
 
 const TITLES = {
-  start: "To the start",
-  "step back": "One step back",
-  back: "One event back",
-  forward: "One event forward",
-  "step forward": "One step forward",
-  end: "To the end",
+  start: ["To the start", "start"],
+  "step back": ["One step back", "step"],
+  back: ["One event back", "event"],
+  forward: ["One event forward", "event"],
+  "step forward": ["One step forward", "step"],
+  end: ["To the end", "end"],
 };
 
 /** Buttons, slider and speed of a machine. `on` has the callbacks go(where), seek(position), toggle() and speed(n). */
 export class Controls {
   constructor(on) {
-    const go = (where) => button(where, TITLES[where], () => on.go(where));
-    this.play = button("play", "Play", on.toggle);
+    const go = (where) => button(where, ...TITLES[where], () => on.go(where));
+    this.play = button("play", "Play", "Play", on.toggle);
+    this.play.className = "kv-play";
     this.buttons = Object.fromEntries(Object.keys(TITLES).map((where) => [where, go(where)]));
     const { start, back, forward, end } = this.buttons;
     this.slider = make("input", { type: "range", min: 0, step: 1, ariaLabel: "Events" });
@@ -41,13 +42,14 @@ export class Controls {
       { className: "kv-controls" },
       this.slider,
       make("div", { className: "kv-buttons" }, ...buttons),
-      make("label", { className: "kv-speed" }, "Speed ", this.speed),
       this.place,
+      make("label", { className: "kv-speed" }, "Speed ", this.speed),
     );
   }
 
   show({ position, length, step, playing, speed }) {
-    setIcon(this.play, playing ? "pause" : "play", playing ? "Pause" : "Play");
+    const name = playing ? "Pause" : "Play";
+    setFace(this.play, playing ? "pause" : "play", name, name);
     for (const [where, element] of Object.entries(this.buttons)) {
       const isBack = ["start", "step back", "back"].includes(where);
       element.setAttribute("aria-disabled", String(isBack ? position === 0 : position === length));
@@ -55,7 +57,7 @@ export class Controls {
     this.slider.max = length;
     this.slider.value = position;
     this.slider.setAttribute("aria-valuetext", `${position} of ${counted(length, "event")}, step ${step}`);
-    say(this.place, `step ${step} · event ${position}/${length}`);
+    say(this.place, `step ${step} · event ${position} of ${length}`);
     if (!this.speed.querySelector(`[value="${speed}"]`)) {
       this.speed.append(option(speed));
     }
@@ -65,15 +67,15 @@ export class Controls {
 
 const option = (speed) => make("option", { value: speed, textContent: `${speed} ×` });
 
-const button = (icon, name, onClick) => {
+const button = (icon, title, word, onClick) => {
   const element = make("button", { type: "button" });
   element.addEventListener("click", () => element.ariaDisabled !== "true" && onClick());
-  setIcon(element, icon, name);
+  setFace(element, icon, title, word);
   return element;
 };
 
-const setIcon = (element, icon, name) => {
-  if (element.ariaLabel === name) return;
-  element.ariaLabel = element.title = name;
-  element.innerHTML = `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${ICONS[icon]}"/></svg>`;
+const setFace = (element, icon, title, word) => {
+  if (element.ariaLabel === title) return;
+  element.ariaLabel = element.title = title;
+  element.innerHTML = `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${ICONS[icon]}"/></svg>${word}`;
 };

@@ -12,6 +12,12 @@ export const say = (element, text) => {
   if (element.textContent !== text) element.textContent = text;
 };
 
+/** Put `items` into an element, if it does not hold just these. */
+export const fill = (element, items) => {
+  const isSame = items.length === element.children.length && items.every((item, i) => item === element.children[i]);
+  if (!isSame) element.replaceChildren(...items);
+};
+
 /** Scroll `container`, and nothing around it, so that `item` in it is seen. */
 export const reveal = (container, item) => {
   const [inner, outer] = [item.getBoundingClientRect(), container.getBoundingClientRect()];
@@ -19,10 +25,14 @@ export const reveal = (container, item) => {
   container.scrollTop += Math.max(0, inner.bottom - outer.bottom) + Math.min(0, inner.top - outer.top);
 };
 
-/** Light up those items of `container` that `isLit` says; and bring the first into view, unless the reader is there. */
+/**
+ * Light up those items of `container` that `isLit` says; and bring the first into view, unless the reader is there. With
+ * none lit a container that no finger can scroll goes back to its top.
+ */
 export const lightUp = (container, selector, isLit, isThere) => {
   const items = [...container.querySelectorAll(selector)];
   for (const item of items) item.classList.toggle("kv-lit", isLit(item));
   const first = items.find((item) => item.classList.contains("kv-lit"));
   if (first && !isThere) reveal(container, first);
+  if (!first && getComputedStyle(container).overflowY === "hidden") container.scrollTop = 0;
 };

@@ -1,16 +1,22 @@
 /**
- * All that lights up with one place: `blocks` (numbers here), `hostBlocks`, `owners`, `entries` ("seq index") and
- * `tokens` ("seq position"). A place is { number, slot, isHost }, as Layout.placeAt gives it; null lights nothing.
+ * All that lights up with one place: `blocks` and `hostBlocks` (numbers), `owners`, `entries` ("seq index") and
+ * `tokens` ("seq position"). A place is { number, slot, isHost }, as Layout.placeAt gives it, or { seq }; null lights
+ * nothing.
  */
 export const litBy = (board, place) => {
   if (!place) return null;
-  return board.log.numSlots ? litBySlot(board, place.number) : litByBlock(board, place);
+  const sets = { blocks: new Set(), hostBlocks: new Set(), entries: new Set(), tokens: new Set() };
+  const lit = { place: { slot: null, ...place }, owners: [], ...sets };
+  if (place.seq !== undefined) lightSequence(board, lit, place.seq);
+  else if (board.log.numSlots) lightSlot(board, lit, place.number);
+  else lightBlock(board, lit, place);
+  return lit;
 };
 
 /** The place of token `position` of `seq`, or null if it is not stored. */
 export const placeOfToken = (board, seq, position) => {
   const chunk = board.chunks.get(seq);
-  if (chunk) return { number: chunk.start + position, slot: null, isHost: false };
+  if (chunk) return position < chunk.stored ? { number: chunk.start + position, slot: null, isHost: false } : null;
   const size = board.log.blockSize;
   const here = board.tables.get(seq);
   const table = here ?? board.swapped.get(seq);
@@ -18,10 +24,16 @@ export const placeOfToken = (board, seq, position) => {
   return { number: table.blocks[Math.floor(position / size)], slot: position % size, isHost: !here };
 };
 
-const litByBlock = (board, place) => {
-  const { number, slot, isHost } = place;
+/** The place of entry `index` in the table of `seq`, or null if there is none. */
+export const placeOfEntry = (board, seq, index) => {
+  const here = board.tables.get(seq);
+  const number = (here ?? board.swapped.get(seq))?.blocks[index];
+  return number === undefined ? null : { number, slot: null, isHost: !here };
+};
+
+const lightBlock = (board, lit, { number, slot, isHost }) => {
   const size = board.log.blockSize;
-  const lit = { place, owners: [], entries: new Set(), tokens: new Set() };
+  lit[isHost ? "hostBlocks" : "blocks"].add(number);
   for (const [seq, { blocks, numTokens }] of isHost ? board.swapped : board.tables) {
     const index = blocks.indexOf(number);
     if (index < 0) continue;
@@ -29,19 +41,31 @@ const litByBlock = (board, place) => {
     lit.entries.add(`${seq} ${index}`);
     const from = index * size + (slot ?? 0);
     const to = slot === null ? (index + 1) * size : from + 1;
-    for (let position = from; position < Math.min(to, numTokens); position++) lit.tokens.add(`${seq} ${position}`);
+    lightTokens(lit, seq, from, Math.min(to, numTokens));
   }
-  return lit;
 };
 
-const litBySlot = (board, number) => {
-  const seq = board.chunks.owner(number);
-  const place = { number, slot: null, isHost: false };
-  const lit = { place, owners: [], entries: new Set(), tokens: new Set() };
-  if (seq === undefined) return lit;
-  const position = number - board.chunks.get(seq).start;
+const lightSlot = ({ chunks }, lit, number) => {
+  const seq = chunks.owner(number);
+  if (seq === undefined) return;
+  const position = number - chunks.get(seq).start;
   lit.owners.push({ seq, index: position });
   lit.entries.add(`${seq} 0`);
-  if (position < board.chunks.get(seq).stored) lit.tokens.add(`${seq} ${position}`);
-  return lit;
+  if (position < chunks.get(seq).stored) lightTokens(lit, seq, position, position + 1);
+};
+
+const lightSequence = (board, lit, seq) => {
+  const here = board.tables.get(seq);
+  const table = here ?? board.swapped.get(seq);
+  lit.owners.push({ seq });
+  for (const [index, block] of (table?.blocks ?? []).entries()) {
+    lit[here ? "blocks" : "hostBlocks"].add(block);
+    lit.entries.add(`${seq} ${index}`);
+  }
+  if (board.chunks.has(seq)) lit.entries.add(`${seq} 0`);
+  lightTokens(lit, seq, 0, table?.numTokens ?? board.chunks.get(seq)?.stored ?? board.lengths.get(seq) ?? 0);
+};
+
+const lightTokens = (lit, seq, from, to) => {
+  for (let position = from; position < to; position++) lit.tokens.add(`${seq} ${position}`);
 };

@@ -6,7 +6,7 @@ import { make } from "./elements.js";
 /** Draw the machine of a model with the traits data, position, playing, speed, row and label into `el`. */
 export function renderMachine({ model, el }) {
   el.classList.add("kv-widget");
-  const section = make("section", { className: "kv-machine", ariaLabel: model.get("label") || "Machine" });
+  const section = make("section", { className: "kv-machine" });
   el.replaceChildren(section);
   let machine = null;
   const open = () => {

@@ -1,7 +1,7 @@
 /**
  * What the events of one step did to blocks: `blocks` and `hostBlocks` (number -> { kind, seq, other }), and `written`
- * (seq -> [start, stop] of positions). Kinds: taken, shared, freed; and, which these never hide: copied, copy, evicted,
- * preempted, out, in.
+ * (seq -> [start, stop] of positions). Kinds: taken, shared, freed; copied, copy, evicted, in, which these do not hide;
+ * preempted, out, which stand until somebody else has the block.
  */
 export const marksOf = (events) => {
   const marks = { blocks: new Map(), hostBlocks: new Map(), written: new Map(), copies: [] };
@@ -14,11 +14,13 @@ export const marksOf = (events) => {
   return marks;
 };
 
-const WEAK = ["taken", "shared", "freed"];
+const QUIET = ["taken", "shared", "freed"];
+const GONE = ["preempted", "out"];
 
 const mark = (marked, number, kind, seq, other = null) => {
   const old = marked.get(number)?.kind;
-  if (!WEAK.includes(kind) || old === undefined || WEAK.includes(old)) marked.set(number, { kind, seq, other });
+  const isHidden = old === undefined || QUIET.includes(old) || (GONE.includes(old) && kind !== "freed");
+  if (!QUIET.includes(kind) || isHidden) marked.set(number, { kind, seq, other });
 };
 
 const MARKERS = {

@@ -1,6 +1,8 @@
 import { contextOf } from "./drawing.js";
 import { filledAt } from "./split.js";
-import { Paint, bend } from "./paint.js";
+import { Paint } from "./paint.js";
+import { bend } from "./arrows.js";
+import { drawPair } from "./pins.js";
 
 const DURATION = 450; // milliseconds
 const MOST = 150; // effects at once
@@ -57,7 +59,7 @@ const appear = (slots, colour) => ({
 const vanish = (slots, colour) => ({
   draw: (paint, t) => {
     paint.context.globalAlpha = 1 - t;
-    for (const slot of slots) paint.pair({ ...slot, y: slot.y + 6 * t * t }, [colour], 1 - t * 0.6);
+    for (const slot of slots) drawPair(paint, { ...slot, y: slot.y + 6 * t * t }, [colour], 1 - t * 0.6);
     paint.context.globalAlpha = 1;
   },
 });
@@ -67,7 +69,7 @@ const fly = (from, to, colour) => ({
     const eased = t * t * (3 - 2 * t);
     const { x, y, width, height } = to[0] ?? {};
     if (to.length) paint.box({ x, y, width: width * to.length, height }, { fill: paint.palette.paper, radius: 0 });
-    from.forEach((slot, i) => paint.pair({ ...slot, ...between(slot, to[i], eased) }, [colour]));
+    from.forEach((slot, i) => drawPair(paint, { ...slot, ...between(slot, to[i], eased) }, [colour]));
   },
 });
 

@@ -1,24 +1,25 @@
-import { placeOfToken } from "./lit.js";
+import { placeOfEntry, placeOfToken } from "./lit.js";
 import { pointAt, walkItems } from "./walking.js";
+
+const ITEMS = ".kv-name, .kv-entry, .kv-token";
 
 /** Let pointer and keys choose places on the board, in the tables and in the texts: choose(place or null, where). */
 export const choosePlaces = ({ board, boardElement, tables, texts, layout }, choose) => {
-  const entryPlace = (item) => {
-    if (!item) return null;
-    const { seq, index } = item.dataset;
-    const place = placeOfToken(board(), seq, Number(index) * board().log.blockSize);
-    return place && { ...place, slot: null };
-  };
-  const tokenPlace = (item) => item && placeOfToken(board(), item.dataset.seq, Number(item.dataset.position));
-  const chooseEntry = (item) => choose(entryPlace(item), tables);
+  for (const part of [tables, texts]) {
+    const chooseItem = (item) => choose(item && placeOf(board(), item.dataset), part);
+    pointAt(part, ({ target }) => target.closest(ITEMS), chooseItem);
+    walkItems(part, ITEMS, chooseItem);
+  }
   const chooseHere = (place) => choose(place, boardElement);
-  const chooseToken = (item) => choose(tokenPlace(item), texts);
-  pointAt(tables, ({ target }) => target.closest(".kv-entry"), chooseEntry);
-  pointAt(texts, ({ target }) => target.closest(".kv-token"), chooseToken);
-  walkItems(tables, ".kv-entry", chooseEntry);
-  walkItems(texts, ".kv-token", chooseToken);
   pointAt(boardElement, ({ offsetX, offsetY }) => layout().placeAt(offsetX, offsetY), chooseHere);
   walkBoard(boardElement, layout, chooseHere);
+};
+
+/** What an item stands for: a token, an entry of a table or, where that is not in the memory, a whole sequence. */
+const placeOf = (board, { seq, index, position }) => {
+  const token = position !== undefined && placeOfToken(board, seq, Number(position));
+  const entry = index !== undefined && placeOfEntry(board, seq, Number(index));
+  return token || entry || { seq };
 };
 
 /** Arrow keys go from block to block, or from slot to slot; Home and End to the first and the last. */

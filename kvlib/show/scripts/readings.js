@@ -1,37 +1,59 @@
 import { make, say } from "./elements.js";
+import { nameOf } from "./names.js";
 import { splitSlots } from "./split.js";
+import { usesOf } from "./uses.js";
 
-const SLOTS = ["stored", "reserved", "internal", "external", "free"];
-const OTHERS = ["running", "waiting", "on the host", "preemptions"];
+const MOST_NAMES = 40; // there is hardly room for more
 
-/** The counters of a machine, with a bar that shows what the slots are used for. */
+/** The counters of a machine, with the letters of those that wait, and a bar of what the slots are used for. */
 export class Readings {
-  constructor() {
+  constructor(log) {
     this.values = new Map();
-    const reading = (name, mark) => {
-      const value = make("dd", { textContent: "0" });
-      this.values.set(name, value);
-      return make("div", {}, make("dt", {}, ...mark, name), value);
-    };
-    const swatch = (name) => make("span", { className: `kv-use kv-use-${name}`, ariaHidden: "true" });
-    this.parts = SLOTS.map((name) => make("span", { className: `kv-use-${name}` }));
+    this.host = this.#named("on the host");
+    this.waiting = this.#named("waiting");
+    const uses = Object.entries(usesOf(log));
+    this.parts = new Map(uses.map(([name]) => [name, make("span", { className: `kv-use-${name}` })]));
+    const counts = [this.#reading("running"), this.#reading("preemptions"), this.host, this.waiting];
     this.element = make(
       "div",
       { className: "kv-readings" },
-      make("dl", {}, ...OTHERS.map((name) => reading(name, []))),
-      make("div", { className: "kv-bar", ariaHidden: "true" }, ...this.parts),
-      make("dl", {}, ...SLOTS.map((name) => reading(name, [swatch(name)]))),
+      make("dl", { className: "kv-counts" }, ...counts),
+      make("div", { className: "kv-bar", ariaHidden: "true" }, ...this.parts.values()),
+      make("dl", { className: "kv-uses" }, ...uses.map((use) => this.#use(use))),
     );
   }
 
-  show(board) {
+  #reading(name, title = "") {
+    const value = make("dd", {}, "0");
+    this.values.set(name, value);
+    return make("div", { title }, make("dt", {}, name), value);
+  }
+
+  #named(name) {
+    const reading = this.#reading(name);
+    reading.className = "kv-named";
+    reading.append(make("dd", { className: "kv-names" }));
+    return reading;
+  }
+
+  #use([name, meaning]) {
+    const use = this.#reading(name, meaning);
+    use.className = `kv-use-${name}`;
+    return use;
+  }
+
+  /** Show a board's counts; the host's only where there is a host. */
+  show(board, hasHost) {
+    const { tables, chunks, swapped, waiting, numPreemptions } = board;
     const split = splitSlots(board);
-    const running = board.tables.size + board.chunks.size;
-    const others = [running, board.waiting.length, board.swapped.size, board.numPreemptions];
-    OTHERS.forEach((name, i) => say(this.values.get(name), String(others[i])));
-    SLOTS.forEach((name, i) => {
-      say(this.values.get(name), String(split[name]));
-      this.parts[i].style.flexGrow = split[name];
-    });
+    const counts = { running: tables.size + chunks.size, "on the host": swapped.size, waiting: waiting.length };
+    for (const [name, count] of Object.entries({ ...counts, preemptions: numPreemptions, ...split })) {
+      say(this.values.get(name), String(count));
+    }
+    for (const [name, part] of this.parts) part.style.flexGrow = split[name];
+    const names = (seqs) => seqs.slice(0, MOST_NAMES).map((seq) => nameOf(board.log, seq)).join(" ");
+    say(this.host.lastChild, names([...swapped.keys()]));
+    say(this.waiting.lastChild, names(waiting));
+    this.host.hidden = !hasHost;
   }
 }

@@ -1,4 +1,5 @@
 import { letterOf } from "./names.js";
+import { drawFresh, drawHoles, drawPair, drawPointed, drawStrike } from "./pins.js";
 
 /** Draw the slots of contiguous memory in rows, each chunk with its letter, and what each slot is used for. */
 export const drawSlots = (paint, layout, { board, marks, lit }) => {
@@ -9,7 +10,8 @@ export const drawSlots = (paint, layout, { board, marks, lit }) => {
   const taken = new Set();
   for (const [seq, chunk] of board.chunks) {
     paint.context.globalAlpha = lit && !lit.owners.some((owner) => owner.seq === seq) ? 0.35 : 1;
-    drawChunk(paint, layout, board, marks, seq, chunk);
+    drawChunk(paint, layout, board, seq, chunk);
+    if (!lit && layout.detail !== "fill") outlineWritten(paint, layout, chunk, marks.written.get(seq));
     for (let slot = chunk.start; slot < chunk.start + chunk.slots; slot++) taken.add(slot);
   }
   for (let slot = 0; slot < layout.count; slot++) {
@@ -18,7 +20,14 @@ export const drawSlots = (paint, layout, { board, marks, lit }) => {
   }
   paint.context.globalAlpha = 1;
   drawRowNumbers(paint, layout);
-  if (lit) paint.ring(layout.slotRect(lit.place.number, 0), 0.5, { stroke: palette.ink, line: 2.5, radius: 5 });
+  if (lit) outlineLit(paint, layout, board, lit.place);
+};
+
+/** The thick outline of the slot that is pointed at, or of a whole chunk. */
+const outlineLit = (paint, layout, board, { number, seq }) => {
+  const chunk = board.chunks.get(seq);
+  if (chunk) for (const part of rowsOf(layout, chunk)) drawPointed(paint, part);
+  else if (number !== undefined) drawPointed(paint, layout.slotRect(number, 0));
 };
 
 const drawEmpty = (paint, layout, slot, isUseless) => {
@@ -27,12 +36,12 @@ const drawEmpty = (paint, layout, slot, isUseless) => {
   if (layout.detail === "fill") {
     paint.ring(layout.rect(slot), -0.5, { fill: paper, stroke: isUseless ? muted : grid, radius: 1 });
   } else {
-    paint.holes(rect, grid);
+    drawHoles(paint, rect, grid);
   }
-  if (isUseless) paint.strike(rect, muted, true);
+  if (isUseless) drawStrike(paint, rect, muted, true);
 };
 
-const drawChunk = (paint, layout, board, marks, seq, chunk) => {
+const drawChunk = (paint, layout, board, seq, chunk) => {
   const { muted, paper } = paint.palette;
   const number = board.numbers.get(seq);
   const colour = paint.colour(number);
@@ -47,22 +56,25 @@ const drawChunk = (paint, layout, board, marks, seq, chunk) => {
       const use = { colour, isStored: position < chunk.stored, isStruck: position >= final };
       drawFilledSlot(paint, layout.rect(chunk.start + position), use);
     } else if (position < chunk.stored) {
-      paint.pair(rect, [colour]);
+      drawPair(paint, rect, [colour]);
     } else {
-      paint.holes(rect, colour);
-      if (position >= final) paint.strike(rect, muted, position >= chunk.wanted);
+      drawHoles(paint, rect, colour);
+      if (position >= final) drawStrike(paint, rect, muted, position >= chunk.wanted);
     }
   }
   if (layout.detail === "fill") return;
-  const [start, stop] = marks.written.get(seq) ?? [0, 0];
-  for (const part of rowsOf(layout, { start: chunk.start + start, slots: stop - start })) paint.fresh(part);
   const { x, y } = layout.rect(chunk.start);
   paint.text(letterOf(number), x + 5, y + 8, { size: 12, colour, bold: true });
 };
 
+/** Outline what this step has stored in a chunk. */
+const outlineWritten = (paint, layout, chunk, [start, stop] = [0, 0]) => {
+  for (const part of rowsOf(layout, { start: chunk.start + start, slots: stop - start })) drawFresh(paint, part);
+};
+
 const drawFilledSlot = (paint, rect, { colour, isStored, isStruck }) => {
   if (isStored) paint.ring(rect, -1, { fill: colour, radius: 1 });
-  else if (isStruck) paint.strike(rect, paint.palette.muted, false);
+  else if (isStruck) drawStrike(paint, rect, paint.palette.muted, false);
 };
 
 /** The rectangles that a chunk covers, one in each row. */

@@ -1,6 +1,7 @@
-import { lightUp, make, say } from "./elements.js";
+import { fill, lightUp, make, say } from "./elements.js";
 import { filledAt } from "./split.js";
-import { letterOf } from "./names.js";
+import { counted } from "./names.js";
+import { nameTag } from "./name_tag.js";
 
 const MOST_ROWS = 5; // entries of a table below each other before it goes on beside them
 const MOST_DOTS = 8;
@@ -10,26 +11,26 @@ export class Tables {
   constructor(history) {
     this.history = history;
     this.cards = new Map();
-    const name = history.log.numSlots ? "Chunks" : "Block tables";
-    this.element = make("div", {
+    this.noun = history.log.numSlots ? "chunk" : "block table";
+    this.list = make("div", {
       className: "kv-tables",
       tabIndex: 0,
       role: "group",
-      ariaLabel: `${name}: arrow keys go from entry to entry`,
+      ariaLabel: `${history.log.numSlots ? "Chunks" : "Block tables"}: arrow keys go from entry to entry`,
     });
+    this.count = make("p", { className: "kv-part" });
+    this.element = make("div", {}, this.count, this.list);
     this.fit();
   }
 
   fit() {
     const rows = this.history.log.numSlots ? MOST_ROWS : Math.min(MOST_ROWS, this.history.mostEntries);
-    this.element.style.setProperty("--kv-rows", Math.max(1, rows));
+    this.list.style.setProperty("--kv-rows", Math.max(1, rows));
   }
 
   show(board, sequences) {
-    const cards = sequences.map((one) => this.#card(board, one));
-    if (cards.length !== this.element.children.length || cards.some((card, i) => card !== this.element.children[i])) {
-      this.element.replaceChildren(...cards);
-    }
+    say(this.count, counted(board.tables.size + board.swapped.size + board.chunks.size, this.noun));
+    fill(this.list, sequences.map((one) => this.#card(board, one)));
   }
 
   #card(board, { seq, state, table, chunk, number }) {
@@ -41,7 +42,7 @@ export class Tables {
   }
 
   light(lit, isThere) {
-    lightUp(this.element, ".kv-entry", (item) => Boolean(lit?.entries.has(item.dataset.entry)), isThere);
+    lightUp(this.list, ".kv-entry", (item) => Boolean(lit?.entries.has(item.dataset.entry)), isThere);
   }
 }
 
@@ -51,7 +52,7 @@ class Card {
     this.state = make("span");
     this.list = make("ol");
     this.said = [];
-    const title = make("p", {}, make("b", { textContent: letterOf(number) }), this.state);
+    const title = make("p", {}, nameTag(seq, number), this.state);
     this.element = make("div", { className: `kv-card kv-seq-${number % 6}` }, title, this.list);
   }
 

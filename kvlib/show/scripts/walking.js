@@ -23,9 +23,22 @@ export const walkItems = (element, selector, onItem) => {
   });
 };
 
-/** The pointer lights what it is over or, where it is a finger, what it last touched; null when it leaves. */
+/**
+ * The pointer lights what it is over or, where it is a finger, what it touched last until that is touched again;
+ * onItem(null) when it leaves.
+ */
 export const pointAt = (element, itemAt, onItem) => {
+  let touched = null;
   element.addEventListener("pointermove", (event) => event.pointerType !== "touch" && onItem(itemAt(event)));
   element.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && onItem(null));
-  element.addEventListener("click", (event) => onItem(itemAt(event)));
+  element.addEventListener("click", (event) => {
+    const item = itemAt(event);
+    const isAgain = event.pointerType === "touch" && isSame(item, touched);
+    touched = isAgain ? null : item;
+    onItem(touched);
+  });
+  element.addEventListener("focusout", () => (touched = null));
 };
+
+const isSame = (item, other) =>
+  item === other || (!(item instanceof Element) && JSON.stringify(item) === JSON.stringify(other));

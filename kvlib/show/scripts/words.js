@@ -1,5 +1,6 @@
-import { accountOf, tellLit } from "./account.js";
+import { accountOf } from "./account.js";
 import { make, say } from "./elements.js";
+import { tellLit } from "./lit_words.js";
 import { tellPosition } from "./telling.js";
 
 /** What the machine says below its board: what has happened and, as long as something is lit, what that is. */

@@ -1,0 +1,62 @@
+import { Clock } from "./clock.js";
+
+/** Moves a model through its history: by hand, by itself as long as it plays, and on when a kernel adds events. */
+export class Player {
+  constructor(model, history) {
+    this.model = model;
+    this.history = history;
+    this.clock = new Clock(model, history);
+  }
+
+  get position() {
+    return Math.max(0, Math.min(this.history.length, this.model.get("position")));
+  }
+
+  get speed() {
+    return this.model.get("speed") || 1;
+  }
+
+  get playing() {
+    return Boolean(this.model.get("playing"));
+  }
+
+  /** Stop, and go to the place that a button of Controls names. */
+  go(where) {
+    const { history, position } = this;
+    const targets = {
+      start: 0,
+      "step back": history.stepBefore(position),
+      back: position - 1,
+      forward: position + 1,
+      "step forward": history.stepAfter(position),
+      end: history.length,
+    };
+    this.seek(targets[where]);
+  }
+
+  /** Stop, and go to a position. */
+  seek(position) {
+    this.set({ playing: false, position: Math.max(0, Math.min(this.history.length, position)) });
+  }
+
+  /** Play or pause; at the end, play from the start. */
+  toggle() {
+    const playing = !this.playing;
+    const isOver = this.position === this.history.length;
+    this.set(playing && isOver ? { position: 0, playing } : { playing });
+  }
+
+  set(traits) {
+    for (const [name, value] of Object.entries(traits)) this.model.set(name, value);
+    this.model.save_changes();
+  }
+
+  /** Take new events into the history; they are played if it stood at its end. */
+  append({ events, texts }, onAppended) {
+    const wasAtEnd = this.position === this.history.length;
+    this.history.log.append({ events, texts });
+    this.history.extend();
+    onAppended();
+    if (wasAtEnd) this.set({ playing: true });
+  }
+}
