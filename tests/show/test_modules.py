@@ -1,9 +1,16 @@
+import gzip
 import re
 
 import pytest
 
 from kvlib.errors import BadInput
 from kvlib.show import modules
+
+
+@pytest.mark.parametrize("names", [("machine",), ("bench", "machine")])
+def test_what_a_page_loads_for_a_widget_is_small(names):
+    text = modules.script(*names) + modules.styles(*names)
+    assert len(gzip.compress(text.encode())) <= 60_000
 
 
 @pytest.fixture
