@@ -24,7 +24,14 @@ PACKAGES = {
         *("torch>=2.6", "numpy>=2.0", "tokenizers>=0.21", "gguf>=0.17", "jinja2>=3.1"),
         *("safetensors>=0.5", "huggingface-hub>=1.0", "tqdm>=4.66"),
     ),
-    "book": ("matplotlib>=3.10", "jupyter-book>=1.0.4,<2", "latex2mathml>=3.77", "ipykernel>=6.17", "joblib>=1.4"),
+    "book": (
+        "matplotlib>=3.10",
+        "jupyter-book>=1.0.4,<2",
+        "latex2mathml>=3.77",
+        "ipykernel>=6.17",
+        "joblib>=1.4",
+        "anywidget>=0.9",
+    ),
 }
 TRITON = "triton>=3.6,<3.10"
 USES = {"engine": "running the model", "book": "building the book"}

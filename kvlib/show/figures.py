@@ -106,9 +106,9 @@ def sequence_colour(index: int) -> str:
 
 
 def sequence_letter(index: int) -> str:
-    """The name of the sequence with this number: A to Z, then A1 to Z1, and so on."""
+    """The name of the sequence with this number: A to Z, AA to AZ, BA and so on; A1 is the entry 1 of A's table."""
     lap, place = divmod(whole("sequence number", index, 0, BadInput), 26)
-    return chr(ord("A") + place) + (str(lap) if lap else "")
+    return (sequence_letter(lap - 1) if lap else "") + chr(ord("A") + place)
 
 
 @contextmanager

@@ -45,6 +45,11 @@ class LabBench(Widget):
         finally:
             self._in_the_page = {}
 
+    @property
+    def title(self) -> str:
+        """What stands at the head of a page of its own."""
+        return "The lab bench"
+
     def in_words(self) -> str:
         """What the bench is, for where it cannot be shown."""
         sizes, numbers = ", ".join(self.allocations[:-1]), ", ".join(map(str, self.numbers))

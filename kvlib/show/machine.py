@@ -44,12 +44,12 @@ class Machine(Widget):
 
     def update(self) -> None:
         """Show what has been added to the log since."""
-        shown = self.data
-        new = json.loads(self.recorded.to_json())
-        events = new["events"][len(shown["events"]) :]
-        shown["events"] += events
-        shown["texts"], shown["step"] = new["texts"], new["step"]
-        self.send({"events": events, "texts": new["texts"], "step": new["step"]})
+        self.data = json.loads(self.recorded.to_json())
+
+    @property
+    def title(self) -> str:
+        """The label, for the head of a page."""
+        return self.label or type(self).__name__
 
     def in_words(self) -> str:
         """What stands in the memory at `position`."""
@@ -69,6 +69,6 @@ class Machine(Widget):
                 for seq, table in board.tables.items()
             ]
         return (
-            f"{self.label}. A memory of {memory}, after {self.position} of {len(self.recorded)} events: "
+            f"{self.title}. A memory of {memory}, after {self.position} of {len(self.recorded)} events: "
             f"{'; '.join(held) or 'all of it is free'}.{stopped}"
         )

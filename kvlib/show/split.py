@@ -39,7 +39,7 @@ def _of_blocks(board: Board, final: dict[str, int]) -> Split:
 def _of_chunks(board: Board, final: dict[str, int]) -> Split:
     chunks = board.chunks
     stored = sum(chunk.stored for chunk in chunks.values())
-    reserved = sum(final.get(seq, 0) - chunk.stored for seq, chunk in chunks.items())
+    reserved = sum(min(final.get(seq, 0), chunk.wanted) - chunk.stored for seq, chunk in chunks.items())
     wanted = sum(chunk.wanted for chunk in chunks.values())
     gaps = sum(size for _, size in chunks.gaps)
     free = chunks.num_slots - chunks.num_held - gaps

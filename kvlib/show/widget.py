@@ -30,6 +30,11 @@ class Widget(anywidget.AnyWidget):
         mine = self.traits(sync=True).keys() - anywidget.AnyWidget.class_traits().keys()
         return {name: getattr(self, name) for name in sorted(mine) if not name.startswith("_")}
 
+    @property
+    def title(self) -> str:
+        """What stands at the head of a page of its own."""
+        raise NotImplementedError
+
     def in_words(self) -> str:
         """What the widget shows, for where it cannot be shown."""
         raise NotImplementedError
@@ -37,12 +42,13 @@ class Widget(anywidget.AnyWidget):
     def save(self, path: str | Path, title: str = "") -> None:
         """Write the widget as one HTML file that needs nothing else, for slides or a stick.
 
-        Raises BadInput if the name does not end in .html, so that no other file is overwritten by mistake.
+        Raises BadInput if the name does not end in .html, so that no other file is overwritten by mistake, or if its
+        folder is not there.
         """
-        if Path(path).suffix != ".html":
-            raise BadInput(f"the file is {str(path)!r}; give a name that ends in .html")
-        page = whole_page(self.name, self.own_traits, self.in_words(), title or self.in_words().split(".")[0])
-        Path(path).write_text(page, encoding="utf-8")
+        if Path(path).suffix != ".html" or not Path(path).parent.is_dir():
+            raise BadInput(f"the file is {str(path)!r}; give a name that ends in .html, in a folder that is there")
+        page = whole_page(self.name, self.own_traits, self.in_words(), title or self.title)
+        Path(path).write_bytes(page.encode("utf-8", errors="replace"))  # half a surrogate pair has no UTF-8
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict, dict]:
         bundle = super()._repr_mimebundle_(**kwargs)

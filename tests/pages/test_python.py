@@ -229,6 +229,12 @@ def test_an_error_comes_back_as_pythons_own_text(holes: Reader, code: str, line:
     assert len(lines) <= 13
 
 
+@pytest.mark.parametrize(("code", "shown"), [("sys.exit('no block')", "SystemExit: no block"), ("sys.exit(0)", "")])
+def test_a_cell_that_ends_itself_says_why(holes: Reader, code: str, shown: str) -> None:
+    cell = holes.run(0, f"import sys\n{code}")
+    assert (error(cell) if shown else printed(cell)) == shown
+
+
 @pytest.mark.parametrize("loop", ["pass", "print(1)", "print(end='1')"])
 def test_a_loop_without_end_can_be_stopped_and_leaves_the_page_usable(holes: Reader, loop: str) -> None:
     holes.run(1)

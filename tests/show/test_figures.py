@@ -136,7 +136,7 @@ def test_slide_gets_real_colours_on_paper_at_the_size_asked() -> None:
 
 
 def test_sequences_have_letters_beyond_the_alphabet_and_colours_that_begin_again() -> None:
-    assert [sequence_letter(i) for i in (0, 25, 26, 52)] == ["A", "Z", "A1", "A2"]
+    assert [sequence_letter(i) for i in (0, 25, 26, 51, 52, 702)] == ["A", "Z", "AA", "AZ", "BA", "AAA"]
     assert sequence_colour(6) == sequence_colour(0)
     assert len({sequence_colour(i) for i in range(6)}) == 6
 

@@ -46,22 +46,17 @@ def test_a_notebook_gets_the_widget_the_page_and_words_that_are_the_same_in_ever
     )
 
 
-def test_what_is_added_to_the_log_is_sent_once_and_kept_for_later_views(monkeypatch):
+def test_what_is_added_to_the_log_reaches_the_front_end_once_and_later_views():
     log = small_log()
     machine, sent = Machine(log), []
-    monkeypatch.setattr(machine, "send", sent.append)
+    machine.observe(lambda change: sent.append(change.new), "data")
     log.next_step()
     log.add("free", seq="A", block=2, count=0)
     log.say("B", ["The"])
     machine.update()
     machine.update()
-    event = {"step": 2, "kind": "free", "seq": "A", "block": 2, "count": 0}
-    texts = {"A": ["</script>", " cat"], "B": ["The"]}
-    assert sent == [
-        {"events": [event], "texts": texts, "step": 2},
-        {"events": [], "texts": texts, "step": 2},
-    ]
-    assert machine.data == json.loads(log.to_json())
+    assert sent == [json.loads(log.to_json())]
+    assert machine.data == sent[0]
 
 
 def test_contiguous_memory_is_told_by_its_chunks():
@@ -101,6 +96,25 @@ def test_a_saved_machine_is_one_file_that_asks_for_no_other(tmp_path):
     assert "<title>For slides</title>" in page
     assert page.count("</script>") == 2
     assert re.findall(r'\b(?:src|href)="(?!data:)[^"]*"|url\(|@import', page) == []
+
+
+def test_the_title_of_a_saved_machine_is_its_whole_label_or_says_what_it_is(tmp_path):
+    file = tmp_path / "x.html"
+    for label, title in (("Llama 3.1 at 0.5", "Llama 3.1 at 0.5"), ("", "Machine")):
+        Machine(small_log(), label=label).save(file)
+        assert f"<title>{title}</title>" in file.read_text(encoding="utf-8")
+
+
+def test_half_a_surrogate_pair_does_not_keep_a_machine_from_being_saved(tmp_path):
+    log, file = small_log(), tmp_path / "x.html"
+    log.say("B", ["\ud83d"])
+    Machine(log).save(file)
+    assert data_in(file.read_text(encoding="utf-8"))["data"]["texts"]["B"] == ["?"]
+
+
+def test_a_folder_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="in a folder that is there"):
+        Machine(small_log()).save(tmp_path / "lost" / "x.html")
 
 
 def test_a_file_of_another_kind_is_not_overwritten(tmp_path):

@@ -21,8 +21,8 @@ def run(code, name):
             exec(compile("\n" * start + "_ = (" + "\n".join(lines[start:]) + "\n)", name, "exec"), page)
             if page["_"] is not None:
                 print(repr(page["_"]))
-    except SystemExit:
-        pass
+    except SystemExit as error:
+        return "" if error.args in ((), (0,), (None,)) else f"SystemExit: {error}"
     except BaseException as error:
         return traceback(error)
     return ""

@@ -29,10 +29,18 @@ export class PageModel {
 }
 
 const mountWidget = (place, renderers) => {
-  const traits = JSON.parse(place.querySelector("script[type='application/json']").textContent);
   const el = document.createElement("div");
-  renderers[place.dataset.widget]({ model: new PageModel(traits), el });
-  place.replaceChildren(el);
+  try {
+    const traits = JSON.parse(place.querySelector("script[type='application/json']").textContent);
+    renderers[place.dataset.widget]({ model: new PageModel(traits), el });
+    place.replaceChildren(el);
+  } catch (error) {
+    console.error(error);
+    const problem = document.createElement("p");
+    problem.role = "alert";
+    problem.textContent = `This picture cannot be shown, since its data cannot be read: ${error.message}. Make the page anew.`;
+    place.prepend(problem);
+  }
 };
 
 /** Shows every widget of the page in its place; renderers: widget name -> render({ model, el }). */
