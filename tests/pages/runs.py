@@ -5,6 +5,7 @@ from random import Random
 from kvlib.errors import RequestTooLarge
 from kvlib.events import EventLog
 from kvlib.memory import PrefixHasher, RecordedBlockManager, RecordedContiguousManager
+from kvlib.memory.buddy import BuddyAllocator
 from kvlib.memory.contiguous import Max, Oracle, Pow2
 from kvlib.memory.first_fit import FirstFitAllocator
 from kvlib.serving.request import Request
@@ -128,4 +129,4 @@ def varied_contiguous(seed):
     random = Random(seed)
     policy = random.choice([Max, Pow2, Oracle])(20)
     requests = {f"r{n}": (random.randint(1, 9), random.randint(1, 10)) for n in range(random.randint(3, 14))}
-    return contiguous(random.randint(40, 120), policy, requests)
+    return contiguous(random.randint(40, 120), policy, requests, random.choice([BuddyAllocator, FirstFitAllocator]))

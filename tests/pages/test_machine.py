@@ -125,10 +125,30 @@ def test_a_second_view_of_one_model_shows_the_same_and_does_not_play_it_twice_as
 
 def test_new_events_of_a_kernel_are_added_and_played(machine):
     page = machine(FORKED | {"events": FORKED["events"][:5]}, position=5, speed=64)
-    message = {"events": FORKED["events"][5:], "texts": FORKED["texts"], "step": 3}
-    page.evaluate("message => { for (const handler of model.handlers.get('msg:custom')) handler(message); }", message)
+    page.get_by_text("What the signs mean").click()
+    page.evaluate("data => model.set('data', data)", FORKED)
     page.wait_for_function("model.get('position') === 10")
+    assert page.locator("details[open]").count() == 1
     assert page.locator(".kv-seen").inner_text() == ""
+
+
+def test_time_in_which_a_page_draws_nothing_does_not_count(machine):
+    page = machine(speed=1)
+    page.evaluate("model.set('playing', true)")
+    until = "for (const start = performance.now(); performance.now() < start + 1500; );"
+    page.evaluate(f"() => {{ {until} return new Promise(requestAnimationFrame); }}")
+    assert position_of(page) <= 1
+
+
+def test_a_host_block_with_a_huge_number_does_not_hang_the_page(machine):
+    events = [
+        {"step": 0, "kind": "allocate", "seq": "a", "index": 0, "block": 1},
+        {"step": 0, "kind": "write", "seq": "a", "start": 0, "stop": 2},
+        {"step": 1, "kind": "swap", "seq": "a", "how": "out", "blocks": [1], "host_blocks": [10**9]},
+    ]
+    page = machine(FORKED | {"events": events, "texts": {}}, position=3)
+    assert page.locator(".kv-board").bounding_box()["height"] < 30_000
+    assert "host block 1000000000" in page.locator(".kv-said").inner_text()
 
 
 def test_another_log_replaces_the_first(machine):

@@ -7,6 +7,8 @@ import pytest
 
 from kvlib.errors import BadEvents
 from kvlib.events import VERSION, EventLog
+from kvlib.memory import RecordedBlockManager, RecordedContiguousManager
+from kvlib.memory.contiguous import Oracle
 from kvlib.show.board import Board
 from kvlib.show.modules import joined
 from kvlib.show.split import split
@@ -18,6 +20,14 @@ PLAY = """data => {
     const states = [];
     for (let position = 1; position <= history.length; position++) states.push(kv.state(history.at(position)));
     return { states, length: history.length, problem: history.problem };
+}"""
+
+GO_BACK = """data => {
+    const history = new kv.History(new kv.Log(data));
+    const there = [];
+    for (let position = 0; position <= history.length; position++) there.push(kv.whole(history.at(position)));
+    const isAsThere = (position) => kv.whole(history.at(position)) === there[position];
+    return [...there.keys()].reverse().every((position) => isAsThere(position)) && there.length;
 }"""
 
 STATE = """
@@ -34,7 +44,9 @@ const state = (board) => ({
   numbers: [...board.numbers],
   split: Object.values(splitSlots(board)),
 });
-window.kv = { Log, History, state };
+const whole = (board) =>
+  JSON.stringify([state(board), [...board.lengths], [...board.returned], [...board.cached], board.step]);
+window.kv = { Log, History, state, whole };
 """
 
 
@@ -101,6 +113,78 @@ def test_after_every_event_of_any_run_the_page_has_the_state_that_python_has(pag
     assert num_events > 300
 
 
+@pytest.mark.parametrize("kind", ["recompute", "swap", "prefix", "contiguous"])
+def test_going_back_shows_what_going_forward_did(page, kind):
+    for seed in range(3):
+        log = log_of(kind, seed)
+        assert page.evaluate(GO_BACK, json.loads(log.to_json())) == len(log) + 1
+
+
+def splits(page, log):
+    """What the page says of the slots after each event that can happen, as Python orders it."""
+    return [state["split"] for state in page.evaluate(PLAY, json.loads(log.to_json()))["states"]]
+
+
+def test_a_shared_block_is_reserved_as_far_as_its_longest_owner_comes(page):
+    log = EventLog()
+    manager = RecordedBlockManager(5, 4, log)
+    manager.admit("long", 6)
+    manager.fork("long", "short")
+    shared = len(log)
+    manager.free("short")
+    manager.append("long")
+    manager.append("long")
+    assert splits(page, log)[shared - 1] == [6, 2, 0, 0, 12]
+
+
+def test_no_count_is_below_nothing_where_an_id_is_used_twice(page):
+    log = EventLog()
+    manager = RecordedContiguousManager(50, Oracle(20), log)
+    for num_prompt, num_output in ((5, 5), (2, 2)):
+        manager.admit("a", num_prompt, num_output)
+        for _ in range(num_output):
+            manager.tick()
+        manager.free("a")
+    board = Board(log)
+    for number, (event, told) in enumerate(zip(log.events, splits(page, log), strict=True)):
+        board.apply(event, number)
+        assert told == list(split(board))
+        assert min(told) >= 0
+
+
+def test_what_the_log_writes_where_it_cannot_be_played_is_not_reserved(page):
+    log = EventLog()
+    log.open_slots(50)
+    log.add("reserve", seq="a", start=0, slots=20, wanted=15)
+    for start, stop in ((0, 5), (5, 1000), (5, 9)):
+        log.add("write", seq="a", start=start, stop=stop)
+    assert splits(page, log) == [[0, 5, 10, 5, 30], [5, 0, 10, 5, 30]]
+
+
+def test_rounding_is_not_written(page):
+    log = EventLog()
+    log.open_slots(16)
+    log.add("reserve", seq="a", start=0, slots=8, wanted=5)
+    log.add("write", seq="a", start=0, stop=6)
+    told = page.evaluate(PLAY, json.loads(log.to_json()))
+    assert told["length"] == 1
+    assert "a asked for 5 slots" in told["problem"]
+
+
+@pytest.mark.parametrize(("step", "length"), [(2, 6), (3, 5)])
+def test_who_shared_a_block_finds_it_again_only_in_the_step_in_which_it_comes_back(page, step, length):
+    log = EventLog()
+    log.open(4, 2)
+    log.add("allocate", seq="a", index=0, block=1)
+    log.add("share", seq="b", index=0, block=1, count=2, filled=0)
+    for seq in "ab":
+        log.add("swap", seq=seq, how="out", blocks=[1], host_blocks=[1])
+    data = json.loads(log.to_json())
+    back = {"kind": "swap", "how": "in", "blocks": [2], "host_blocks": [1]}
+    data["events"] += [back | {"seq": "a", "step": 2}, back | {"seq": "b", "step": step}]
+    assert page.evaluate(PLAY, data)["length"] == played(data)[0] == length
+
+
 def spoiled(random, data):
     """The same log with one thing wrong somewhere, or with nothing wrong after all."""
     events = data["events"]
@@ -134,6 +218,7 @@ def test_the_page_stops_at_the_very_event_that_python_refuses(page, kind):
         told = page.evaluate(PLAY, data)
         length, is_whole = played(data)
         assert (told["length"], told["problem"] is None) == (length, is_whole), (seed, data["events"][length:][:1])
+        assert all(min(state["split"]) >= 0 for state in told["states"])
         if not is_whole:
             assert told["problem"].startswith(f"Event {length} of the log (")
             assert told["problem"].endswith(".")

@@ -2,9 +2,11 @@
 
 from playwright.sync_api import expect
 
+from kvlib.events import EventLog
+from kvlib.memory import RecordedBlockManager
 from kvlib.memory.contiguous import Max
 
-from .machines import CROWDED, FORKED, button_of, crowded, data_of, opened_machines, readings_of
+from .machines import CROWDED, FORKED, button_of, crowded, data_of, forked, opened_machines, readings_of
 from .runs import contiguous
 
 machine = opened_machines
@@ -84,6 +86,29 @@ def told(page, positions):
     return said
 
 
+def test_the_end_is_said_only_where_nobody_waits_and_somebody_was_there(machine):
+    log = forked()
+    for kind, fields in (("free", {"block": 2, "count": 0}), ("free", {"block": 1, "count": 0})):
+        log.add(kind, seq="first", **fields)
+    ended = data_of(log)
+    log.add("arrive", seq="third")
+    waiting = data_of(log)
+    arrived = waiting | {"events": waiting["events"][-1:]}
+    said = [told(machine(data), (len(data["events"]),)).popitem()[1] for data in (ended, waiting, arrived)]
+    assert ["All of it is free again" in each for each in said] == [True, False, False]
+
+
+def test_names_after_z_have_no_digits_and_joined_letters_stay_joined(machine):
+    log = EventLog()
+    manager = RecordedBlockManager(30, 1, log)
+    for number in range(28):
+        manager.admit(f"s{number}", 1)
+    log.say("s27", ["👨\u200d👩 x\u202ey"])
+    said = told(machine(data_of(log)), (54, 56))
+    assert said[54].startswith("AA stores")
+    assert said[56].startswith("AB stores “👨\u200d👩 x�y”")
+
+
 def test_why_a_text_lets_go_is_said_before_it_does(machine):
     assert told(machine(CROWDED), (7, 8, 11, 13, 17)) == {
         7: "Memory is short: B gives up block 2, which is free.",
@@ -91,7 +116,7 @@ def test_why_a_text_lets_go_is_said_before_it_does(machine):
         11: "A ends and lets go of block 2, which is free.",
         13: "A has ended; its text goes.",
         17: "B has ended; its text goes. Step 4 in all: B ended. "
-        "All of it is free again: that is the end. Go back to see it in use.",
+        "All of it is free again. Go back to see it in use.",
     }
     assert told(machine(data_of(crowded("swap"))), (7, 8)) == {
         7: "Memory is short: what B has in block 2 goes to host block 1.",

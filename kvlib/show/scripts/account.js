@@ -16,6 +16,7 @@ export const accountOf = (history, position) => {
     sayCounts(board),
     ...[...board.tables, ...board.swapped].map(([seq, { numTokens }]) => sayText(board, seq, numTokens)),
     ...[...board.chunks].map(([seq, { stored }]) => sayText(board, seq, stored)),
+    ...board.waiting.filter((seq) => board.lengths.has(seq)).map((seq) => tellSequence(board, seq)),
     ...sayShared(board),
     ...sayCached(board),
   ];

@@ -1,6 +1,7 @@
 import { advance } from "./pacing.js";
 
 const SAVE_EVERY = 250; // milliseconds between two reports to a kernel
+const LONGEST_FRAME = 500; // milliseconds; a page that is hidden draws none, and nobody saw that time pass
 
 /** Moves a model's position on while it plays; `lengthOf` gives the history to play. */
 export class Clock {
@@ -8,13 +9,14 @@ export class Clock {
     this.model = model;
     this.history = history;
     this.since = 0;
+    this.last = 0;
     this.saved = 0;
     this.frame = null;
   }
 
   /** Start or stop, as the model's `playing` says; called again whenever the position was set by somebody. */
   follow() {
-    this.since = performance.now();
+    this.since = this.last = performance.now();
     if (!this.model.get("playing")) this.stop();
     else this.frame ??= requestAnimationFrame((now) => this.#tick(now));
   }
@@ -26,7 +28,9 @@ export class Clock {
 
   #tick(now) {
     this.frame = null;
-    const old = this.model.get("position");
+    if (now - this.last > LONGEST_FRAME) this.since += now - this.last;
+    this.last = now;
+    const old = Math.round(this.model.get("position")) || 0;
     const { position, left } = advance(this.history, old, now - this.since, this.model.get("speed") || 1);
     if (position !== old) {
       this.model.set("position", position);

@@ -9,8 +9,14 @@ export const make = (name, { data = {}, aria = {}, ...properties } = {}, ...insi
 
 /** Set the text of an element if it is another one, so that nothing is read twice. */
 export const say = (element, text) => {
-  if (element.textContent !== text) element.textContent = text;
+  if (element.textContent !== text) element.replaceChildren(...marked(text));
 };
+
+const HAN = /(\p{Script=Han}(?:[\p{Script=Han}\p{P}\s]*\p{Script=Han})?)/u;
+
+/** A text as nodes, what is in Chinese characters marked as Chinese, so that it is read aloud as that. */
+export const marked = (text) =>
+  text.split(HAN).map((part, i) => (i % 2 ? make("span", { lang: "zh" }, part) : part));
 
 /** Put `items` into an element, if it does not hold just these. */
 export const fill = (element, items) => {

@@ -46,11 +46,13 @@ export class History {
     this.starts.push(this.length);
   }
 
-  #measure({ kind, seq, host_blocks: hostBlocks }) {
+  #measure({ kind, seq, stop, host_blocks: hostBlocks }) {
     const board = this.#last;
+    const { finals } = this.log;
     this.mostRunning = Math.max(this.mostRunning, board.tables.size + board.chunks.size);
     this.mostEntries = Math.max(this.mostEntries, board.tables.get(seq)?.blocks.length ?? 0);
     this.mostWaiting = Math.max(this.mostWaiting, board.waiting.length);
+    if (kind === "write") finals.set(seq, Math.max(stop, finals.get(seq) ?? 0));
     if (kind === "swap") this.mostHostBlocks = Math.max(this.mostHostBlocks, ...hostBlocks);
   }
 

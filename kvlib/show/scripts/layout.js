@@ -13,7 +13,7 @@ export class Layout {
     this.hostBlocks = hostBlocks;
     this.width = width;
     const shape = this.isSlots ? slotShape : blockShape(log.blockSize);
-    const tileOf = (columns) => shape((width - 2 * MARGIN) / columns, Math.ceil(this.count / columns));
+    const tileOf = (columns) => shape(Math.max(1, width - 2 * MARGIN) / columns, Math.ceil(this.count / columns));
     this.columns = this.isSlots && row > 0 ? Math.min(row, this.count) : bestColumns(this.count, tileOf);
     this.tile = tileOf(this.columns);
     this.left = (width - this.columns * this.tile.pitchX + this.tile.pitchX - this.tile.width) / 2;
@@ -86,7 +86,7 @@ const blockShape = (size) => {
   const slotColumns = Math.ceil(size / Math.ceil(size / 8));
   const slotRows = Math.ceil(size / slotColumns);
   return (pitch) => {
-    const gap = pitch > 28 ? 5 : pitch > 11 ? 2 : 1;
+    const gap = pitch > 28 ? 5 : pitch > 11 ? 2 : pitch > 2 ? 1 : 0;
     const width = Math.min(pitch - gap, 104, slotColumns * 19 + 14);
     const inset = width > 40 ? 6 : 3;
     const cell = (width - 2 * inset) / slotColumns;

@@ -1,5 +1,5 @@
 import { counted, listed, nameOf, numbered, quoted } from "./names.js";
-import { filledAt } from "./split.js";
+import { chunkUse, filledAt } from "./split.js";
 
 /** What lights up with a place of the board, in words; `lit` as litBy gives it. */
 export const tellLit = (board, { place, owners }) => {
@@ -28,11 +28,11 @@ const tellSlot = (board, slot, [owner]) => {
     return `Slot ${slot} is free${why}.`;
   }
   const { seq, index } = owner;
-  const { stored, wanted } = chunks.get(seq);
+  const { stored, reserved, internal } = chunkUse(log, seq, chunks.get(seq));
   const name = nameOf(log, seq);
   if (index < stored) return `Slot ${slot} has ${name}'s token ${index}${said(log, seq, index)}.`;
-  if (index < (log.finals.get(seq) ?? 0)) return `Slot ${slot} is reserved: ${name}'s token ${index} will come here.`;
-  if (index < wanted) return `Slot ${slot} was given to ${name}, which will never use it: internal waste.`;
+  if (index < stored + reserved) return `Slot ${slot} is reserved: ${name}'s token ${index} will come here.`;
+  if (index < stored + reserved + internal) return `Slot ${slot} was given to ${name}, which will never use it: internal waste.`;
   return `Slot ${slot} is in the chunk of ${name} by rounding: external waste.`;
 };
 

@@ -51,7 +51,7 @@ export class Log {
     }
     this.events = [];
     this.texts = new Map();
-    this.finals = new Map();
+    this.finals = new Map(); // seq -> the most tokens it stores, in the events that History has found to happen
     this.numbers = new Map();
     this.append(header);
   }
@@ -65,6 +65,18 @@ export class Log {
     return this.numSlots || this.numBlocks * this.blockSize;
   }
 
+  /** Whether the events of `data`, a log's JSON object, begin with those of this log. */
+  begins(data) {
+    if (!isObject(data) || wrongField(data, HEADER) || data.version !== VERSION) return false;
+    const sizes = [data.num_blocks, data.block_size, data.num_slots];
+    const last = this.events.length - 1;
+    return (
+      String(sizes) === String([this.numBlocks, this.blockSize, this.numSlots]) &&
+      data.events.length > last &&
+      JSON.stringify(data.events[last]) === JSON.stringify(this.events[last])
+    );
+  }
+
   /** Add `events`; `texts` has all pieces that are known of a sequence now, one a token. */
   append({ events, texts }) {
     for (const [seq, pieces] of Object.entries(isObject(texts) ? texts : {})) {
@@ -76,11 +88,10 @@ export class Log {
   #learn(event) {
     const number = this.events.push(event) - 1;
     if (malformed(event)) return; // the board refuses it when it comes to it
-    const { kind, seq, stop } = event;
+    const { kind, seq } = event;
     if (seq !== undefined && kind !== "arrive" && kind !== "refuse" && !this.numbers.has(seq)) {
       this.numbers.set(seq, this.numbers.size);
     }
-    if (kind === "write") this.finals.set(seq, Math.max(stop, this.finals.get(seq) ?? 0));
     for (const block of blocksLeft(event)) this.#left.set(block, number);
     const isFound = kind === "evict" || kind === "share";
     for (const block of blocksTaken(event)) {

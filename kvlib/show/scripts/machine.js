@@ -19,10 +19,11 @@ export function renderMachine({ model, el }) {
       section.replaceChildren(make("p", { className: "kv-problem", role: "alert", textContent: error.message }));
     }
   };
+  const renew = () => machine?.goOn(model.get("data")) || open();
   open();
-  model.on("change:data", open);
+  model.on("change:data", renew);
   return () => {
-    model.off("change:data", open);
+    model.off("change:data", renew);
     machine?.close();
   };
 }

@@ -1,11 +1,11 @@
-/** The name of the sequence with this number: A to Z, then A1 to Z1, and so on. */
+/** The name of the sequence with this number: A to Z, AA to AZ, BA and so on; A1 is entry 1 of A's table. */
 export const letterOf = (number) => {
   const lap = Math.floor(number / 26);
-  return String.fromCharCode(65 + (number % 26)) + (lap || "");
+  return (lap ? letterOf(lap - 1) : "") + String.fromCharCode(65 + (number % 26));
 };
 
-/** What a reader calls a sequence of `log`: its letter, or its id as long as it has never entered the memory. */
-export const nameOf = (log, seq) => (log.numbers.has(seq) ? letterOf(log.numbers.get(seq)) : seq);
+/** What a reader calls a sequence of `log`: its letter, or its quoted id as long as it has never entered the memory. */
+export const nameOf = (log, seq) => (log.numbers.has(seq) ? letterOf(log.numbers.get(seq)) : `“${seq}”`);
 
 /** "1 block", "2 blocks". */
 export const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
@@ -25,8 +25,12 @@ export const quoted = (log, seq, position) => {
   return piece === undefined ? "" : `“${visible(piece)}”`;
 };
 
+// Soft hyphens, joiners, variation selectors and tags belong to a word, unless they are all of it.
+const UNSHOWN =
+  /^[\u00ad\u200c\u200d\ufe00-\ufe0f]+$|(?![\u00ad\u200c\u200d\u{e0020}-\u{e007f}])\p{C}/gu;
+
 /** A piece of text with what would be invisible made visible. */
 export const visible = (piece) => {
-  const shown = piece.replaceAll("\n", "⏎").replaceAll("\t", "⇥").replace(/\p{C}/gu, "�");
+  const shown = piece.replaceAll("\n", "⏎").replaceAll("\t", "⇥").replace(UNSHOWN, "�");
   return shown.trim() || "␣".repeat(Math.min(1, shown.length));
 };

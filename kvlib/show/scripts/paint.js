@@ -15,7 +15,7 @@ export class Paint {
   box({ x, y, width, height }, { fill, stroke, line = 1, radius = 4, alpha = 1, dash = [] }) {
     const c = this.context;
     c.beginPath();
-    c.roundRect(x, y, width, height, Math.min(radius, width / 2, height / 2));
+    c.roundRect(x, y, width, height, Math.max(0, Math.min(radius, width / 2, height / 2)));
     if (fill) {
       c.globalAlpha *= alpha;
       c.fillStyle = fill;
@@ -37,8 +37,9 @@ export class Paint {
     this.context.fillRect(x - 1, y - 1, width + 2, height + 2);
   }
 
-  /** A box inside and around a rectangle: `by` pixels larger on each side. */
-  ring(rect, by, style) {
+  /** A box inside or around a rectangle: `by` pixels larger on each side, but never less than nothing. */
+  ring(rect, larger, style) {
+    const by = Math.max(larger, -rect.width / 2, -rect.height / 2);
     this.box({ x: rect.x - by, y: rect.y - by, width: rect.width + 2 * by, height: rect.height + 2 * by }, style);
   }
 

@@ -5,6 +5,7 @@ import { make } from "./elements.js";
 import { readPalette, watchTheme } from "./palette.js";
 
 const MOST_SPEED = 8; // above it movements would only blur
+const MOST_HOST = 4; // times as many blocks of the host are drawn as the memory has
 const WIDTH = 320; // pixels, as long as it stands in no page
 
 /** The board as it is seen: laid out for its width, in the page's colours; onChanged() is called when these change. */
@@ -27,7 +28,7 @@ export class Picture {
   fit() {
     this.palette = readPalette(this.element);
     const width = Math.floor(this.element.clientWidth) || this.layout?.width || WIDTH;
-    const hostBlocks = this.history.mostHostBlocks;
+    const hostBlocks = Math.min(this.history.mostHostBlocks, MOST_HOST * this.history.log.numBlocks);
     this.layout = new Layout(this.history.log, { width, row: this.model.get("row"), hostBlocks });
     this.motion.stop();
   }

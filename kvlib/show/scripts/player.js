@@ -9,7 +9,7 @@ export class Player {
   }
 
   get position() {
-    return Math.max(0, Math.min(this.history.length, this.model.get("position")));
+    return Math.max(0, Math.min(this.history.length, Math.round(this.model.get("position")) || 0));
   }
 
   get speed() {
@@ -51,12 +51,13 @@ export class Player {
     this.model.save_changes();
   }
 
-  /** Take new events into the history; they are played if it stood at its end. */
+  /** Take what is new of a log's data into the history; it is played if the history stood at its end. */
   append({ events, texts }, onAppended) {
-    const wasAtEnd = this.position === this.history.length;
-    this.history.log.append({ events, texts });
-    this.history.extend();
+    const { position, history } = this;
+    const { length } = history;
+    history.log.append({ events: events.slice(history.log.events.length), texts });
+    history.extend();
     onAppended();
-    if (wasAtEnd) this.set({ playing: true });
+    if (position === length && history.length > length) this.set({ playing: true });
   }
 }

@@ -1,3 +1,4 @@
+import { chunkUse } from "./split.js";
 import { letterOf } from "./names.js";
 import { drawFresh, drawHoles, drawPair, drawPointed, drawStrike } from "./pins.js";
 
@@ -45,7 +46,8 @@ const drawChunk = (paint, layout, board, seq, chunk) => {
   const { muted, paper } = paint.palette;
   const number = board.numbers.get(seq);
   const colour = paint.colour(number);
-  const final = Math.max(chunk.stored, board.log.finals.get(seq) ?? 0);
+  const { stored, reserved } = chunkUse(board.log, seq, chunk);
+  const final = stored + reserved;
   for (const part of rowsOf(layout, chunk)) {
     paint.ring(part, -0.75, { fill: paper, radius: 5 });
     paint.ring(part, -0.75, { fill: colour, alpha: 0.1, stroke: colour, radius: 5 });

@@ -25,18 +25,23 @@ const splitBlocks = (board) => {
   return { stored, reserved: atEnd - stored, internal: held - atEnd, external: 0, free: size - held };
 };
 
+/** What the slots of one chunk are used for: { stored, reserved, internal, external } in slots. */
+export const chunkUse = (log, seq, { slots, wanted, stored }) => {
+  const final = Math.max(stored, Math.min(wanted, log.finals.get(seq) ?? 0));
+  return { stored, reserved: final - stored, internal: wanted - final, external: slots - wanted };
+};
+
 const splitChunks = ({ chunks, log }) => {
-  const used = { stored: 0, reserved: 0, internal: 0, external: 0, free: log.numSlots };
-  for (const [seq, { slots, wanted, stored }] of chunks) {
-    const final = Math.max(stored, log.finals.get(seq) ?? 0);
-    used.stored += stored;
-    used.reserved += final - stored;
-    used.internal += wanted - final;
-    used.external += slots - wanted;
-    used.free -= slots;
-  }
-  const gaps = chunks.gaps.reduce((sum, [, size]) => sum + size, 0);
-  return { ...used, external: used.external + gaps, free: used.free - gaps };
+  const uses = [...chunks].map(([seq, chunk]) => chunkUse(log, seq, chunk));
+  const sum = (name) => uses.reduce((all, use) => all + use[name], 0);
+  const gaps = chunks.gaps.reduce((all, [, size]) => all + size, 0);
+  return {
+    stored: sum("stored"),
+    reserved: sum("reserved"),
+    internal: sum("internal"),
+    external: sum("external") + gaps,
+    free: log.numSlots - chunks.numHeld - gaps,
+  };
 };
 
 /** Filled slots of logical block `index` of a table, { numTokens }, in blocks of `size` slots. */

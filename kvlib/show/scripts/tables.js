@@ -1,5 +1,5 @@
 import { fill, lightUp, make, say } from "./elements.js";
-import { filledAt } from "./split.js";
+import { chunkUse, filledAt } from "./split.js";
 import { counted } from "./names.js";
 import { nameTag } from "./name_tag.js";
 
@@ -86,9 +86,7 @@ const entriesOf = ({ log }, table) =>
 const dots = (filled, size) =>
   size > MOST_DOTS ? `${filled}/${size}` : "●".repeat(filled) + "○".repeat(size - filled);
 
-const linesOf = ({ log }, seq, { start, slots, wanted, stored }) => {
-  const final = Math.max(stored, log.finals.get(seq) ?? 0);
-  const use = { stored, reserved: final - stored, internal: wanted - final, external: slots - wanted };
-  const lines = Object.entries(use).map(([name, count]) => `${count} ${name}`);
-  return [`${start}–${start + slots - 1}`, ...lines].map((text) => [["span", "", text]]);
+const linesOf = ({ log }, seq, chunk) => {
+  const lines = Object.entries(chunkUse(log, seq, chunk)).map(([name, count]) => `${count} ${name}`);
+  return [`${chunk.start}–${chunk.start + chunk.slots - 1}`, ...lines].map((text) => [["span", "", text]]);
 };

@@ -2,7 +2,7 @@ import { counted, listed, nameOf, numbered, quoted } from "./names.js";
 import { tellStep } from "./step_words.js";
 
 const START = "Nothing has happened yet. Play, or point at a block, a table entry or a word.";
-const EMPTY_END = "All of it is free again: that is the end. Go back to see it in use.";
+const EMPTY_END = "All of it is free again. Go back to see it in use.";
 
 /** What a reader is told at `position` of a history: the last event and, where a step ends, what the step did. */
 export const tellPosition = (history, position) => {
@@ -11,8 +11,9 @@ export const tellPosition = (history, position) => {
   const sentences = [tellEvent(board, history.log.events[position - 1], whyFreed(history.log, position - 1))];
   const recent = history.recent(position);
   if (recent.length > 1 && history.stepAfter(position - 1) === position) sentences.push(tellStep(history.log, recent));
-  const isOver = position === history.log.events.length && position === history.length;
-  if (isOver && board.tables.size + board.chunks.size + board.swapped.size === 0) sentences.push(EMPTY_END);
+  const isOver = position === history.log.events.length && position === history.length && history.log.numbers.size > 0;
+  const { tables, chunks, swapped, waiting } = board;
+  if (isOver && tables.size + chunks.size + swapped.size + waiting.length === 0) sentences.push(EMPTY_END);
   return sentences.join(" ");
 };
 

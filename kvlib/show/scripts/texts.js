@@ -1,4 +1,4 @@
-import { fill, lightUp, make, say } from "./elements.js";
+import { fill, lightUp, make, marked, say } from "./elements.js";
 import { counted, visible } from "./names.js";
 import { nameTag } from "./name_tag.js";
 
@@ -84,11 +84,10 @@ class Line {
 
   #add({ texts, blockSize }, position) {
     const isFirst = blockSize > 0 && position % blockSize === 0;
-    const token = make("span", {
-      className: isFirst ? "kv-token kv-first" : "kv-token",
-      data: { seq: this.seq, position, token: `${this.seq} ${position}` },
-      textContent: visible(texts.get(this.seq)?.[position] ?? "·"),
-    });
+    const text = visible(texts.get(this.seq)?.[position] ?? "·");
+    const className = isFirst ? "kv-token kv-first" : "kv-token";
+    const data = { seq: this.seq, position, token: `${this.seq} ${position}` };
+    const token = make("span", { className, data, dir: "auto" }, ...marked(text));
     this.tokens.push(token);
     this.element.append(token);
   }

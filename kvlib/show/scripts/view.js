@@ -33,6 +33,13 @@ export class MachineView {
     for (const [name, handler] of this.handlers) this.model.off(name, handler);
   }
 
+  /** Take in `data` whose events go on where those of the log end; false if they are another log's. */
+  goOn(data) {
+    if (!this.history.log.begins(data)) return false;
+    this.player.append(data, () => this.#extended());
+    return true;
+  }
+
   #build() {
     const { history, model, player } = this;
     this.problem = make("p", { className: "kv-problem", role: "alert" });
@@ -63,7 +70,6 @@ export class MachineView {
       ["change:speed", () => this.#moved()],
       ["change:row", () => this.#fit()],
       ["change:label", () => this.#show()],
-      ["msg:custom", (message) => this.player.append(message, () => this.#extended())],
     ];
     for (const [name, handler] of this.handlers) this.model.on(name, handler);
     this.onKey = (event) => {

@@ -1,13 +1,13 @@
 import { accountOf } from "./account.js";
-import { make, say } from "./elements.js";
+import { make, marked, say } from "./elements.js";
 import { tellLit } from "./lit_words.js";
 import { tellPosition } from "./telling.js";
 
 /** What the machine says below its board: what has happened and, as long as something is lit, what that is. */
 export class Words {
   constructor() {
-    this.said = make("p", { className: "kv-said" });
-    this.seen = make("p", { className: "kv-seen", ariaLive: "polite" });
+    this.said = make("p", { className: "kv-said", dir: "auto" });
+    this.seen = make("p", { className: "kv-seen", dir: "auto", ariaLive: "polite" });
     this.element = make("div", { className: "kv-words" }, this.seen, this.said);
   }
 
@@ -39,7 +39,7 @@ export class Account {
 
   #write() {
     if (!this.element.open) return;
-    const paragraphs = accountOf(this.history, this.position).map((textContent) => make("p", { textContent }));
+    const paragraphs = accountOf(this.history, this.position).map((text) => make("p", { dir: "auto" }, ...marked(text)));
     this.text.replaceChildren(...paragraphs);
   }
 }
