@@ -132,6 +132,35 @@ def test_new_events_of_a_kernel_are_added_and_played(machine):
     assert page.locator(".kv-seen").inner_text() == ""
 
 
+def test_new_events_leave_a_reader_who_is_elsewhere_where_he_is(machine):
+    page = machine(FORKED | {"events": FORKED["events"][:8]}, position=3)
+    page.get_by_role("application").focus()
+    page.evaluate("data => model.set('data', data)", FORKED)
+    expect(page.locator(".kv-place")).to_have_text("step 1 · event 3 of 10")
+    assert page.evaluate("[document.activeElement.role, model.get('playing')]") == ["application", False]
+
+
+def test_all_views_of_a_model_get_its_new_events_and_so_does_a_later_one(machine):
+    page = machine(FORKED | {"events": FORKED["events"][:8]}, position=3)
+    show = "renderMachine({ model, el: document.body.appendChild(document.createElement('div')) })"
+    page.evaluate(f"() => {{ {show} }}")
+    page.evaluate("data => model.set('data', data)", FORKED)
+    page.evaluate(f"() => {{ {show} }}")
+    assert page.locator(".kv-place").all_inner_texts() == ["step 1 · event 3 of 10"] * 3
+
+
+def test_a_log_that_could_not_be_drawn_yet_is_shown_when_it_can(machine):
+    page = machine(FORKED | {"num_blocks": 0, "block_size": 0, "events": []})
+    assert page.get_by_role("alert").is_visible()
+    page.evaluate("data => model.set('data', data)", FORKED)
+    expect(page.locator(".kv-place")).to_have_text("step 0 · event 0 of 10")
+
+
+def test_a_position_that_is_no_whole_number_is_rounded(machine):
+    for position, shown in ((2.4, 2), ("x", 0), (None, 0), (-3, 0)):
+        expect(machine(position=position).locator(".kv-place")).to_contain_text(f"event {shown} of 10")
+
+
 def test_time_in_which_a_page_draws_nothing_does_not_count(machine):
     page = machine(speed=1)
     page.evaluate("model.set('playing', true)")

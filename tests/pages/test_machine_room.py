@@ -80,6 +80,30 @@ def test_in_a_chapter_cards_are_whole_and_paragraphs_stand_close(machine, width,
     assert page.evaluate("document.scrollingElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_text_twice_as_large_and_long_ids_do_not_make_the_page_wider(machine, width):
+    data = data_of(varied("swap", 1))
+    page = machine(data | {"events": [{"step": 0, "kind": "arrive", "seq": "x" * 400}, *data["events"]]}, width=width)
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    for position in (1, 20, len(data["events"])):
+        page.evaluate(f"model.set('position', {position})")
+        page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    buttons = page.locator(".kv-buttons button").all()
+    assert all(button.evaluate("button => button.scrollWidth <= button.clientWidth") for button in buttons)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "width"),
+    [((0, 0, 20_000), 320), ((0, 0, 100_000), 720), ((100_000, 4, 0), 320), ((5, 4, 0), 24)],
+)
+def test_any_memory_is_drawn_at_any_width(machine, sizes, width):
+    sizes = dict(zip(("num_blocks", "block_size", "num_slots"), sizes, strict=True))
+    page = machine(FORKED | {"events": []} | sizes, width=width)
+    assert page.get_by_role("alert").count() == 0
+    assert 0 < page.locator(".kv-board").bounding_box()["height"] < 1000
+
+
 def test_texts_beyond_the_room_are_counted_and_shown_on_demand(machine):
     page = machine(plate(), width=390, touch=True, position=230)
     texts = page.locator(".kv-texts")

@@ -4,7 +4,8 @@ from playwright.sync_api import expect
 
 from kvlib.events import EventLog
 from kvlib.memory import RecordedBlockManager
-from kvlib.memory.contiguous import Max
+from kvlib.memory.buddy import BuddyAllocator
+from kvlib.memory.contiguous import Max, Oracle
 
 from .machines import CROWDED, FORKED, button_of, crowded, data_of, forked, opened_machines, readings_of
 from .runs import contiguous
@@ -78,6 +79,78 @@ def test_contiguous_memory_tells_what_each_slot_is_for(machine):
     assert (readings["stored"], readings["external"], readings["waiting"]) == ("9", "10", "1")
 
 
+def rounded(**options):
+    return data_of(contiguous(32, Oracle(20), {"first": (3, 2), "second": (6, 4), "third": (2, 12)}, **options))
+
+
+def test_the_slots_of_a_chunk_beyond_what_was_asked_for_are_rounding(machine):
+    page = machine(rounded(allocator=BuddyAllocator), position=5, row=16)
+    page.get_by_role("application").focus()
+    said = []
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+        said.append(page.locator(".kv-seen").inner_text())
+    assert said[2:6] == [
+        "Slot 2 has A's token 2, “was”.",
+        "Slot 3 is reserved: A's token 3 will come here.",
+        "Slot 4 is reserved: A's token 4 will come here.",
+        "Slot 5 is in the chunk of A by rounding: external waste.",
+    ]
+    assert readings_of(page)["external"] == "3"
+
+
+def account(page):
+    page.get_by_text("The state in words").click()
+    expect(page.locator(".kv-account p").first).to_be_visible()
+    return page.locator(".kv-account p").all_inner_texts()
+
+
+def test_the_account_reads_of_a_chunk_what_is_stored(machine):
+    said = account(machine(rounded(allocator=BuddyAllocator), position=5, row=16))
+    assert said[2:] == [
+        "A has 3 tokens in the chunk of slots 0 to 7, 5 of them asked for. It reads: the sea was",
+    ]
+    assert "Running: A. Waiting: B and C. On the host: nobody." in said[1]
+
+
+def test_the_account_tells_of_who_waits_and_of_who_is_on_the_host(machine):
+    waits = account(machine(CROWDED, position=8))
+    assert "Running: A. Waiting: B. On the host: nobody. Preemptions so far: 1." in waits[1]
+    assert waits[-1] == "B waits for memory; its 2 tokens will be computed again."
+    moved = account(machine(data_of(crowded("swap")), position=8))
+    assert "Running: A. Waiting: nobody. On the host: B. Preemptions so far: 1." in moved[1]
+    assert moved[-1] == "B has 2 tokens in host block 1, all full. It reads: A boat"
+
+
+def test_of_three_that_name_a_block_one_lets_go(machine):
+    log = EventLog()
+    manager = RecordedBlockManager(5, 4, log)
+    manager.admit("first", 3)
+    for child in ("second", "third"):
+        manager.fork("first", child)
+    manager.free("third")
+    last = len(log)
+    assert told(machine(data_of(log)), [last])[last].startswith(
+        "C lets go of block 1, which A and B still name. Step 0 in all:"
+    )
+
+
+def test_an_id_that_stands_for_itself_is_quoted(machine):
+    events = [{"step": 1, "kind": "arrive", "seq": seq} for seq in ("A", "")]
+    said = told(machine(FORKED | {"events": events, "texts": {}}), (1, 2))
+    assert said[1] == "“A” comes and waits for memory."
+    assert said[2].startswith("“” comes and waits for memory.")
+
+
+def test_what_is_chinese_is_marked_as_that_and_nothing_else_is(machine):
+    page = machine(FORKED | {"texts": {"first": ["春", "眠不", " sea"]}}, position=3)
+    tokens = page.locator(".kv-token")
+    assert tokens.locator("[lang=zh]").all_inner_texts() == ["春", "眠不"]
+    assert set(page.eval_on_selector_all(".kv-token", "all => all.map(({ dir }) => dir)")) == {"auto"}
+    assert account(page)[2].endswith("It reads: 春眠不 sea")
+    assert page.locator(".kv-account [lang=zh]").all_inner_texts() == ["春眠不"]
+
+
 def told(page, positions):
     said = {}
     for position in positions:
@@ -103,8 +176,10 @@ def test_names_after_z_have_no_digits_and_joined_letters_stay_joined(machine):
     manager = RecordedBlockManager(30, 1, log)
     for number in range(28):
         manager.admit(f"s{number}", 1)
+    log.say("s26", ["\u200d"])
     log.say("s27", ["👨\u200d👩 x\u202ey"])
     said = told(machine(data_of(log)), (54, 56))
+    assert "“�”" in said[54]
     assert said[54].startswith("AA stores")
     assert said[56].startswith("AB stores “👨\u200d👩 x�y”")
 
@@ -115,8 +190,7 @@ def test_why_a_text_lets_go_is_said_before_it_does(machine):
         8: "So B is preempted: it has lost all its blocks and waits. Its tokens will be computed again.",
         11: "A ends and lets go of block 2, which is free.",
         13: "A has ended; its text goes.",
-        17: "B has ended; its text goes. Step 4 in all: B ended. "
-        "All of it is free again. Go back to see it in use.",
+        17: "B has ended; its text goes. Step 4 in all: B ended. All of it is free again. Go back to see it in use.",
     }
     assert told(machine(data_of(crowded("swap"))), (7, 8)) == {
         7: "Memory is short: what B has in block 2 goes to host block 1.",

@@ -3,7 +3,7 @@ import { advance } from "./pacing.js";
 const SAVE_EVERY = 250; // milliseconds between two reports to a kernel
 const LONGEST_FRAME = 500; // milliseconds; a page that is hidden draws none, and nobody saw that time pass
 
-/** Moves a model's position on while it plays; `lengthOf` gives the history to play. */
+/** Moves a model's position on through a history while it plays. */
 export class Clock {
   constructor(model, history) {
     this.model = model;

@@ -32,7 +32,9 @@ const tellSlot = (board, slot, [owner]) => {
   const name = nameOf(log, seq);
   if (index < stored) return `Slot ${slot} has ${name}'s token ${index}${said(log, seq, index)}.`;
   if (index < stored + reserved) return `Slot ${slot} is reserved: ${name}'s token ${index} will come here.`;
-  if (index < stored + reserved + internal) return `Slot ${slot} was given to ${name}, which will never use it: internal waste.`;
+  if (index < stored + reserved + internal) {
+    return `Slot ${slot} was given to ${name}, which will never use it: internal waste.`;
+  }
   return `Slot ${slot} is in the chunk of ${name} by rounding: external waste.`;
 };
 

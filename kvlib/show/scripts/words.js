@@ -39,7 +39,8 @@ export class Account {
 
   #write() {
     if (!this.element.open) return;
-    const paragraphs = accountOf(this.history, this.position).map((text) => make("p", { dir: "auto" }, ...marked(text)));
+    const paragraphOf = (text) => make("p", { dir: "auto" }, ...marked(text));
+    const paragraphs = accountOf(this.history, this.position).map(paragraphOf);
     this.text.replaceChildren(...paragraphs);
   }
 }
