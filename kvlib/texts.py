@@ -5,10 +5,8 @@ counts as one token. A model's tokenizer would cut them otherwise.
 """
 
 import json
+from importlib import resources
 
-import kvlib.data  # type: ignore[import-not-found]  # from data/, where mypy does not look
-
-FOLDER = kvlib.data.__file__[: -len("__init__.py")] + "texts/"
 DASH = "—"
 
 
@@ -58,5 +56,4 @@ def words(text: str) -> list[str]:
 
 
 def _rows(name: str) -> list[dict]:
-    with open(FOLDER + name, encoding="utf-8") as file:
-        return json.load(file)
+    return json.loads(resources.files("kvlib.data").joinpath("texts/" + name).read_text(encoding="utf-8"))

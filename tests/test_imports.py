@@ -13,7 +13,7 @@ HEAVY = {"torch", "triton", "numpy", "matplotlib"}
 
 # A part may import the parts on lines above its own; two parts on one line may not import each other.
 ORDER = """
-data errors shown
+errors shown
 checks
 chance
 gguf events fields packaged machine native texts

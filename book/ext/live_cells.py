@@ -7,13 +7,14 @@ and is loaded when a reader asks for it; kvlib travels as one file, `kvlib.json`
 import hashlib
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 
 import kvlib
-from kvlib.show.modules import joined, styles
+from kvlib.show.modules import classic, styles
 
 ROOT = Path(kvlib.__file__).parents[1]
 PYTHON = ROOT / "book" / "static" / "python"
@@ -25,6 +26,7 @@ LIVE_CELL = re.compile(r'class="cell [^"]*\btag_live\b')
 WIDGET = 'class="kv-widget"'
 
 
+@cache  # each page with a widget or a live cell asks for its size
 def packed() -> str:
     """kvlib as it runs in a page: an object of path -> text, in JSON."""
     sources = [path for name in KVLIB for path in sorted((ROOT / "kvlib").glob(f"{name}.py"))]
@@ -42,8 +44,7 @@ def write_files(app: Sphinx) -> None:
     folder = Path(app.doctreedir) / "live"
     (folder / "python").mkdir(parents=True, exist_ok=True)
     (folder / "python" / "kvlib.json").write_text(packed(), encoding="utf-8")
-    script = f'(() => {{\n"use strict";\n{joined("cells")}\nmountCells();\n}})();\n'
-    (folder / "cells.js").write_text(script, encoding="utf-8")
+    (folder / "cells.js").write_text(classic("mountCells()", "cells"), encoding="utf-8")
     (folder / "cells.css").write_text(styles("cells"), encoding="utf-8")
     app.config.html_static_path.append(str(folder))
 

@@ -63,9 +63,19 @@ class Run:
         return max(reading.num_sequences for reading in self.readings)
 
     @property
+    def num_stored(self) -> int:
+        """Slots that hold tokens, summed over all rounds."""
+        return sum(each.num_stored for each in self.readings)
+
+    @property
+    def num_held(self) -> int:
+        """Slots that are held, summed over all rounds."""
+        return sum(each.num_held for each in self.readings)
+
+    @property
     def mean_share(self) -> float:
         """Slots that hold tokens over slots that are held, each summed over all rounds: 0 to 1."""
-        return sum(each.num_stored for each in self.readings) / sum(each.num_held for each in self.readings)
+        return self.num_stored / self.num_held
 
     def to_json(self) -> str:
         """The log, as its own JSON object, and the readings, as lists of four numbers."""

@@ -1,17 +1,17 @@
 """How the exploded drawing looks: its colours follow the page, and a part that is pointed at stands out."""
 
 from kvlib.show.exploded_labels import PARTS
-from kvlib.show.figures import GRID, INK, MUTED, PAPER, SEQUENCES
+from kvlib.show.figures import GRID, INK, MUTED, PAPER, SEQUENCES, variable
 
 SURFACE = "#f4f2ec"
 
 _COLOURS = {
-    "paper": f"var(--kv-paper, var(--jp-layout-color0, {PAPER}))",
+    "paper": variable(PAPER),
     "surface": f"var(--kv-surface, var(--jp-layout-color1, {SURFACE}))",
-    "ink": f"var(--kv-ink, var(--jp-ui-font-color1, {INK}))",
-    "muted": f"var(--kv-muted, var(--jp-ui-font-color2, {MUTED}))",
-    "grid": f"var(--kv-grid, var(--jp-border-color2, {GRID}))",
-} | {f"seq-{letter}": f"var(--kv-seq-{letter}, {colour})" for letter, colour in zip("abcdef", SEQUENCES)}
+    "ink": variable(INK),
+    "muted": variable(MUTED),
+    "grid": variable(GRID),
+} | {f"seq-{letter}": variable(colour) for letter, colour in zip("abcdef", SEQUENCES)}
 
 # & is the drawing: a rule is for what is in it, and for nothing else on the page.
 _RULES = """

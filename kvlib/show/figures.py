@@ -191,7 +191,7 @@ def _for_the_page(drawn: str, alt: str) -> str:
             element.set("style", f"fill: {element.attrib.pop('fill')}")
         style = re.sub(r"font-family:[^;]*;?", "", element.get("style", ""))
         if style:
-            element.set("style", re.sub(r"#[0-9a-f]{6}\b", _variable, style).strip())
+            element.set("style", re.sub(r"#[0-9a-f]{6}\b", variable, style).strip())
         for sheet in element.findall("style"):
             element.remove(sheet)  # its one rule is for `*`: all elements of the page
     _, _, width, height = root.get("viewBox", "").split()
@@ -201,13 +201,14 @@ def _for_the_page(drawn: str, alt: str) -> str:
         "aria-label": alt,
         "viewBox": f"0 0 {width} {height}",
         "style": f"width: 100%; min-width: {min(LEAST_WIDTH, float(width)):g}px; "
-        f"max-width: {1.4 * float(width):g}px; height: auto; fill: {_variable(INK)}; "
+        f"max-width: {1.4 * float(width):g}px; height: auto; fill: {variable(INK)}; "
         "stroke-linejoin: round; font-family: var(--kv-sans, sans-serif)",
     }
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _variable(colour: "str | re.Match[str]") -> str:
+def variable(colour: "str | re.Match[str]") -> str:
+    """The page's own colour that stands for one of this module's, as CSS. Raises BadInput for any other."""
     given = colour if isinstance(colour, str) else colour[0]
     if given not in _VARIABLES:
         allowed = "PAPER, INK, MUTED, GRID, PREFILL, DECODE or sequence_colour(i)"

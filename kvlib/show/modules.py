@@ -43,7 +43,12 @@ def module(name: str) -> str:
 def script(*names: str) -> str:
     """The widgets `names` as one classic script, which shows each widget that a page holds (see `mount.js`)."""
     renderers = ", ".join(f"{name}: {_renderer(name)}" for name in names)
-    return f'(() => {{\n"use strict";\n{joined(*names, "mount")}\nmount({{ {renderers} }});\n}})();\n'
+    return classic(f"mount({{ {renderers} }})", *names, "mount")
+
+
+def classic(call: str, *names: str) -> str:
+    """The modules `names` as one classic script, which ends with `call` and leaves no name of its own in the page."""
+    return f'(() => {{\n"use strict";\n{joined(*names)}\n{call};\n}})();\n'
 
 
 def styles(*names: str) -> str:

@@ -17,7 +17,7 @@ export const drawBadge = (paint, layout, rect, { kind }) => {
 };
 
 /** The sign of what happened, in a dark disc around a point. */
-export const drawSign = (paint, x, y, kind) => {
+const drawSign = (paint, x, y, kind) => {
   const c = paint.context;
   paint.disc(x, y, 8.5, paint.palette.ink);
   c.save();

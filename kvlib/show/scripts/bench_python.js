@@ -1,12 +1,12 @@
 import { PYTHON_MEGABYTES, whyNoPython } from "./python.js";
 import { make } from "./elements.js";
+import { readUpTo } from "./bench_readings.js";
 import { computedRun, keptRun, runName, storedRun } from "./bench_runs.js";
 
 /** Whether the readings that a run ends with are those that came with the page. */
-const hasReadings = (readings, [most, stored, held, rounds]) => {
-  const sum = (field) => readings.reduce((total, reading) => total + reading[field], 0);
-  const mostRead = Math.max(...readings.map((reading) => reading[1]));
-  return mostRead === most && sum(2) === stored && sum(3) === held && readings.length === rounds;
+const hasReadings = (readings, kept) => {
+  const { most, stored, held, rounds } = readUpTo(readings, Infinity);
+  return String([most, stored, held, rounds]) === String(kept);
 };
 
 /** How far a run that was computed here has been compared with the one computed before; rejects if it is another. */

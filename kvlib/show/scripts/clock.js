@@ -3,11 +3,10 @@ import { advance } from "./pacing.js";
 const SAVE_EVERY = 250; // milliseconds between two reports to a kernel
 const LONGEST_FRAME = 500; // milliseconds; a page that is hidden draws none, and nobody saw that time pass
 
-/** Moves a model's position on through a history while it plays. */
+/** Moves the model of a player on through its history while it plays. */
 export class Clock {
-  constructor(model, history) {
-    this.model = model;
-    this.history = history;
+  constructor(player) {
+    this.player = player;
     this.since = 0;
     this.last = 0;
     this.saved = 0;
@@ -17,7 +16,7 @@ export class Clock {
   /** Start or stop, as the model's `playing` says; called again whenever the position was set by somebody. */
   follow() {
     this.since = this.last = performance.now();
-    if (!this.model.get("playing")) this.stop();
+    if (!this.player.playing) this.stop();
     else this.frame ??= requestAnimationFrame((now) => this.#tick(now));
   }
 
@@ -30,17 +29,17 @@ export class Clock {
     this.frame = null;
     if (now - this.last > LONGEST_FRAME) this.since += now - this.last;
     this.last = now;
-    const old = Math.round(this.model.get("position")) || 0;
-    const { position, left } = advance(this.history, old, now - this.since, this.model.get("speed") || 1);
+    const { model, history, position: old, speed } = this.player;
+    const { position, left } = advance(history, old, now - this.since, speed);
     if (position !== old) {
-      this.model.set("position", position);
+      model.set("position", position);
       this.since = now - left;
     }
-    if (position >= this.history.length) this.model.set("playing", false);
-    if (position >= this.history.length || now - this.saved > SAVE_EVERY) {
-      this.model.save_changes();
+    if (position >= history.length) model.set("playing", false);
+    if (position >= history.length || now - this.saved > SAVE_EVERY) {
+      model.save_changes();
       this.saved = now;
     }
-    if (this.model.get("playing")) this.frame ??= requestAnimationFrame((later) => this.#tick(later));
+    if (this.player.playing) this.frame ??= requestAnimationFrame((later) => this.#tick(later));
   }
 }

@@ -5,7 +5,7 @@ export class Player {
   constructor(model, history) {
     this.model = model;
     this.history = history;
-    this.clock = new Clock(model, history);
+    this.clock = new Clock(this);
   }
 
   get position() {
