@@ -3,31 +3,15 @@
 import math
 from collections.abc import Callable
 from itertools import product
-from textwrap import fill
 from typing import NamedTuple
 
 import torch
 
 from kvlib.bench.kernels.problems import BOUNDS, Case, error
 from kvlib.errors import BadInput
+from kvlib.grading.exercise import Verdict, Wrong
 from kvlib.grading.reasons import combine_reason
-from kvlib.grading.trials import Answer, Trial, Wrong, attend, run
-
-WIDTH = 72  # columns
-
-
-class Verdict(NamedTuple):
-    """What a check found; `str` of it is one line if it is right, and wrapped at WIDTH columns if not."""
-
-    exercise: str
-    is_right: bool
-    words: str
-
-    def __str__(self) -> str:
-        if self.is_right:
-            return f"{self.exercise}: right. {self.words}"
-        return fill(f"{self.exercise}: wrong. {self.words}", WIDTH, break_long_words=False, break_on_hyphens=False)
-
+from kvlib.grading.trials import Answer, Trial, attend, run
 
 class Work(NamedTuple):
     """What kernels did for one problem: programs; the turns of the longest; how often a key was read, on average."""

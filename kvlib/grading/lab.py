@@ -3,9 +3,10 @@
     setup           the first code cell: says where it runs, installs what is missing
     answer          what the learner writes; with ex:NAME and points:N
     check           prints one line about an answer; with ex:NAME, and that line beside it as `prints`
-    hidden          for instructors only
+    hidden          prints for the grader, by the number SEED that it is given, what an answer does; with ex:NAME.
+                    It is in no notebook that a learner gets
 
-A model answer stands between the lines `### BEGIN SOLUTION` and `### END SOLUTION` of an answer cell.
+Cells of other tags are given: learners and the grader run them as they are. A model answer stands between the lines `### BEGIN SOLUTION` and `### END SOLUTION` of an answer cell.
 """
 
 import re
@@ -96,13 +97,15 @@ def _complaint(cell: Cell, before: Sequence[Cell]) -> str:
         return "has a directive, which notebooks do not show; write plain Markdown, or mend the fence of a code cell"
     if cell.role == "setup" and any(each.kind == "code" for each in before):
         return "has the tag setup, and is not the first code cell"
-    if (cell.role == "answer") != bool(cell.points) or (cell.role in ("answer", "check")) != bool(cell.exercise):
-        return f"has the tags {', '.join(cell.tags)}; an answer has ex:NAME and points:N, a check ex:NAME, no other any"
+    named = cell.role in ("answer", "check", "hidden")
+    if (cell.role == "answer") != bool(cell.points) or named != bool(cell.exercise):
+        tags = ", ".join(cell.tags)
+        return f"has the tags {tags}; an answer has ex:NAME and points:N, a check and a hidden cell ex:NAME, no other any"
     known = [each.exercise for each in before if each.role == "answer"]
     if cell.role == "answer" and cell.exercise in known:
         return f"is a second answer to {cell.exercise}; give each exercise one answer cell and a name of its own"
-    if cell.role == "check" and cell.exercise not in known:
-        return f"checks {cell.exercise!r}, which no answer above has; write ex:NAME as the answer has it"
+    if cell.role in ("check", "hidden") and cell.exercise not in known:
+        return f"is about {cell.exercise!r}, which no answer above has; write ex:NAME as the answer has it"
     if (cell.role == "check") != bool(cell.prints) or not isinstance(cell.prints, str) or "\n" in cell.prints:
         return f"prints {cell.prints!r}; a check cell, and no other, has `prints`: the one line that it prints"
     marks = [line.strip() for line in cell.source.splitlines() if line.strip() in (BEGIN, END)]

@@ -1,4 +1,4 @@
-"""The notebooks that JupyterLab, Colab and nbval open, made from the text of the labs: `make labs`.
+"""The notebooks that learners open in JupyterLab and Colab, made from the text of the labs: `make labs`.
 
 The same text gives the same bytes. Cells are named by their tags and their order, so that a change of the text changes
 no name; no cell has an output but a check, whose one line nbval compares (`--nbval-lax`) with what the cell prints.
@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kvlib.errors import BadLab, KvlibError, MissingPackage
 from kvlib.grading.lab import Cell, read
+from kvlib.grading.released import released
 
 try:
     import nbformat
@@ -21,25 +22,26 @@ COMPARED = "nbval-check-output"
 
 
 def write_notebooks(folder: Path) -> list[Path]:
-    """Make NN-name.ipynb of each lab NN-name.md in `folder`; returns the paths of the notebooks.
+    """Make NN-name.ipynb, as released, of each lab NN-name.md in `folder`; returns the paths of the notebooks.
 
     Raises BadLab, and writes nothing, if one of the labs cannot be read or there is none.
     """
     labs = sorted(folder.glob("[0-9][0-9]-*.md"))
     if not labs:
         raise BadLab(f"{folder} has no lab; a lab is a file whose name begins with two digits and ends in .md")
-    notebooks = {lab.with_suffix(".ipynb"): as_notebook(read(lab)) for lab in labs}
+    notebooks = {lab.with_suffix(".ipynb"): as_notebook(released(read(lab)), lab.stem) for lab in labs}
     for path, text in notebooks.items():
         path.write_text(text, encoding="utf-8", newline="\n")
     return list(notebooks)
 
 
-def as_notebook(cells: Sequence[Cell]) -> str:
-    """The cells as the text of a notebook, valid by nbformat 4.5."""
+def as_notebook(cells: Sequence[Cell], lab: str) -> str:
+    """The cells of the lab of this name, NN-name, as the text of a notebook, valid by nbformat 4.5."""
     notebook = nbformat.v4.new_notebook(
         cells=[_notebook_cell(cell, name) for cell, name in zip(cells, names(cells))],
         metadata={
             "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "kvlib": {"lab": lab},
             "language_info": {"name": "python"},
         },
     )

@@ -6,7 +6,7 @@ from math import inf, isfinite
 from numbers import Integral, Real
 from typing import Any
 
-from kvlib.grading.trials import Wrong
+from kvlib.grading.exercise import Wrong
 from kvlib.shown import shown
 
 NAMES = {

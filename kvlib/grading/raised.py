@@ -6,10 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterable
 
-from triton.runtime.jit import KernelInterface
-
-from kvlib.errors import EndlessLoop, OutsideMemory
-from kvlib.grading.accesses import Outside
+from kvlib.errors import EndlessLoop
 
 LONGEST = 160  # characters of a message; its middle is left out
 MACHINERY = {"triton", "torch", "numpy", "kvlib"} | sys.stdlib_module_names
@@ -17,8 +14,6 @@ MACHINERY = {"triton", "torch", "numpy", "kvlib"} | sys.stdlib_module_names
 
 def uncallable(answer: object, names: Iterable[str]) -> str:
     """Why `answer` cannot be called with arguments of these names; "" if it can."""
-    if isinstance(answer, KernelInterface):
-        return f"{getattr(answer, '__name__', 'It')} is a kernel; give the function that launches it"
     named = list(names)
     call = f"answer({', '.join(f'{name}=...' for name in named)})"
     if not callable(answer):
@@ -30,24 +25,26 @@ def uncallable(answer: object, names: Iterable[str]) -> str:
     return ""
 
 
-def described(raised: BaseException, outside: Outside | None) -> str:
-    """What was raised, in sentences: the innermost cause, as Triton wraps what happens in a kernel.
-
-    outside: what a watch says of it.
-    """
-    chain = [raised]
-    while chain[-1].__cause__ is not None:
-        chain.append(chain[-1].__cause__)
-    cause = chain[-1]
-    where = next(filter(None, map(_line, reversed(chain))), "")
-    if isinstance(cause, OutsideMemory) and outside is not None:
-        return f"It leaves its memory{where}: {cause}. {_advice(outside)}"
+def described(raised: BaseException) -> str:
+    """What was raised, in sentences: the innermost cause, as Triton wraps what happens in a kernel."""
+    cause, where = cause_and_line(raised)
+    if isinstance(cause, NotImplementedError):
+        return f"Nothing is written yet{where}."
     if isinstance(cause, EndlessLoop):
         return f"It does not end{where}: {cause}; what ends the loop has to change in each turn."
     message = " ".join(str(cause).split())
     if len(message) > LONGEST:
         message = f"{message[: LONGEST // 2]} ... {message[-LONGEST // 2 :]}"
-    return f"It raises {type(cause).__name__}{where}: {message.rstrip('.')}."
+    said = f": {message.rstrip('.')}" if message else ""
+    return f"It raises {type(cause).__name__}{where}{said}."
+
+
+def cause_and_line(raised: BaseException) -> tuple[BaseException, str]:
+    """The innermost cause, and where the learner's own code was then, as " in line 3, `x = y`," or ""."""
+    chain = [raised]
+    while chain[-1].__cause__ is not None:
+        chain.append(chain[-1].__cause__)
+    return chain[-1], next(filter(None, map(_line, reversed(chain))), "")
 
 
 def _line(raised: BaseException) -> str:
@@ -57,19 +54,3 @@ def _line(raised: BaseException) -> str:
             text = linecache.getline(frame.f_code.co_filename, number).strip()
             return f" in line {number}" + (f", `{text}`" if text else "")
     return ""
-
-
-def _advice(outside: Outside) -> str:
-    """What to look at, by the tensor that was left."""
-    grid = " x ".join(map(str, outside.launch.grid))
-    if outside.nearest in ("key_cache", "value_cache"):
-        return (
-            "Mask the loads where there is no token, and look at how slots are made: the block from its own row of the "
-            "table, the KV head head // GROUP, no further than the context (or the split) reaches."
-        )
-    if outside.nearest in ("", "block_tables"):
-        return (
-            "Is each block taken from the row of its own sequence in the table, from no further than the context "
-            "reaches, and is that load masked?"
-        )
-    return f"Is each load and store masked where a row is nobody's, and does the grid fit, {grid} programs?"

@@ -39,7 +39,7 @@ print("sum: right." if total(1, 1) == 2 else "sum: wrong.")
 ```
 
 ```{code-cell} python
-:tags: [hidden]
+:tags: [hidden, "ex:sum"]
 total(2, 2)
 ```
 
@@ -50,6 +50,7 @@ total(3, 3)
 The end.
 """
 )
+HIDDEN = '[hidden, "ex:sum"]'
 FIRST_CELL = "print('ready')\n"
 
 
@@ -133,28 +134,28 @@ def test_a_cell_knows_its_exercise_points_and_line(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "complaint"),
     [
-        ("[hidden]", "[hiden]", "cell 6, 'total(2, 2)', has the unknown tag 'hiden'; known are setup, answer, check"),
-        ("[hidden]", '["ex:Sum"]', "has the unknown tag 'ex:Sum'"),
+        (HIDDEN, "[hiden]", "cell 6, 'total(2, 2)', has the unknown tag 'hiden'; known are setup, answer, check"),
+        (HIDDEN, '["ex:Sum"]', "has the unknown tag 'ex:Sum'"),
         ("points:3", "points:0", "has the unknown tag 'points:0'"),
         (', "points:3"', "", "an answer has ex:NAME and points:N"),
         ('answer, "ex:sum"', "answer", "an answer has ex:NAME and points:N"),
-        ("[hidden]", '[hidden, "points:2"]', "an answer has ex:NAME and points:N"),
-        ('check, "ex:sum"', "check", "a check ex:NAME"),
-        ('check, "ex:sum"', 'check, "ex:product"', "checks 'product', which no answer above has"),
-        ("[hidden]", "[hidden, check]", "one of setup, answer, check, hidden is enough"),
-        ("[hidden]", "[setup]", "is not the first code cell"),
-        ("[setup]", "[hidden]", "no cell has the tag setup"),
+        (HIDDEN, '[hidden, "points:2"]', "an answer has ex:NAME and points:N"),
+        ('check, "ex:sum"', "check", "a check and a hidden cell ex:NAME"),
+        ('check, "ex:sum"', 'check, "ex:product"', "is about 'product', which no answer above has"),
+        (HIDDEN, "[hidden, check]", "one of setup, answer, check, hidden is enough"),
+        (HIDDEN, "[setup]", "is not the first code cell"),
+        ("[setup]", "[]", "no cell has the tag setup"),
         ('prints: "sum: right."\n', "", "prints ''; a check cell, and no other, has `prints`"),
         ('prints: "sum: right."', 'prints: "a\\nb"', "the one line that it prints"),
         ('prints: "sum: right."', "prints: 3", "prints 3"),
         ('prints: "sum: right."', 'prints: "x"\npirnts: "y"', "has the unknown settings ['pirnts']"),
-        (":tags: [hidden]", ':tags: [hidden]\n:prints: "x"', "a check cell, and no other, has `prints`"),
+        (f":tags: {HIDDEN}", ':tags: [hidden, "ex:sum"]\n:prints: "x"', "a check cell, and no other, has `prints`"),
         ("    ### END SOLUTION\n", "", "has the marks ### BEGIN SOLUTION"),
         ("total(3, 3)", "### BEGIN SOLUTION\n### END SOLUTION", "in an answer cell, each ### BEGIN SOLUTION has its"),
         ("```{code-cell} python\ntotal(3, 3)", "```{code-cel} python\ntotal(3, 3)", "has a directive"),
         ("The end.", ":::{admonition} Remember\nThe end.\n:::", "has a directive"),
-        ("[hidden]", '[answer, "ex:sum", "points:1"]', "is a second answer to sum"),
-        ("[hidden]", '[answer, "ex:other", "points:1"]', "no cell checks the exercise other"),
+        (HIDDEN, '[answer, "ex:sum", "points:1"]', "is a second answer to sum"),
+        (HIDDEN, '[answer, "ex:other", "points:1"]', "no cell checks the exercise other"),
     ],
 )
 def test_what_is_wrong_with_a_lab_is_named(tmp_path, old, new, complaint):
@@ -169,7 +170,7 @@ def test_what_is_wrong_with_a_lab_is_named(tmp_path, old, new, complaint):
 def test_one_bad_lab_leaves_all_notebooks_as_they_were(tmp_path):
     [path] = write_notebooks(folder_with(tmp_path))
     path.write_text("old")
-    folder_with(tmp_path, LAB.replace("[hidden]", "[hiden]"), "02-bad.md")
+    folder_with(tmp_path, LAB.replace(HIDDEN, "[hiden]"), "02-bad.md")
     with pytest.raises(BadLab, match=r"02-bad\.md"):
         write_notebooks(tmp_path)
     assert path.read_text() == "old"

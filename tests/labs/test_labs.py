@@ -10,6 +10,7 @@ import pytest
 
 from kvlib.grading.lab import BEGIN, END, read
 from kvlib.grading.notebooks import as_notebook
+from kvlib.grading.released import released
 
 LABS = Path(__file__).parents[2] / "labs"
 SOURCES = sorted(LABS.glob("[0-9][0-9]-*.md"))
@@ -24,7 +25,8 @@ def test_there_are_labs():
 @lab
 def test_the_notebook_is_the_one_that_its_text_makes(source):
     committed = source.with_suffix(".ipynb").read_text(encoding="utf-8")
-    assert committed == as_notebook(read(source)), "the text has changed; run: python -m kvlib.grading.notebooks labs"
+    made = as_notebook(released(read(source)), source.stem)
+    assert committed == made, "the text has changed; run: make labs"
 
 
 def test_no_notebook_is_without_its_text():
@@ -46,14 +48,16 @@ def run(notebook, folder):
 
 @lab
 def test_it_runs_top_to_bottom_and_its_checks_print_their_lines(source, tmp_path):
-    finished = run(source.with_suffix(".ipynb"), tmp_path)
+    notebook = tmp_path / f"{source.stem}.ipynb"
+    notebook.write_text(as_notebook(read(source), source.stem), encoding="utf-8")
+    finished = run(notebook, tmp_path)
     assert finished.returncode == 0, finished.stdout
 
 
 def test_a_check_that_prints_another_line_fails_the_run(tmp_path):
     [check, *_] = [cell for cell in read(SOURCES[0]) if cell.prints]
     notebook = tmp_path / "changed.ipynb"
-    notebook.write_text(as_notebook([check._replace(source="print('another line')")]), encoding="utf-8")
+    notebook.write_text(as_notebook([check._replace(source="print('another line')")], "changed"), encoding="utf-8")
     finished = run(notebook, tmp_path)
     assert finished.returncode == 1
     assert "another line" in finished.stdout
