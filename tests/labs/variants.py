@@ -1,7 +1,7 @@
 """Other answers to the exercises of a lab: tests/labs/answers/NN-name.md, MyST text with a code cell for each.
 
-    other, ex:NAME                  a right answer, written differently from the model
-    wrong, ex:NAME, with `says`     a wrong one, and a part of what the check has to say about it
+other, ex:NAME                  a right answer, written differently from the model
+wrong, ex:NAME, with `says`     a wrong one, and a part of what the check has to say about it
 """
 
 from pathlib import Path
