@@ -47,7 +47,7 @@ def mathml(latex: str, display: str) -> str:
     except Exception as error:  # latex2mathml has a dozen unrelated error classes and leaks IndexError and KeyError
         raise MathError(f"{type(error).__name__} {error}".strip()) from error
     for node in element.iter():
-        node.text = node.text and html.unescape(node.text)
+        node.text = node.text and html.unescape(node.text).replace(r"\_", "_")
         if node.text and (node.text.startswith("\\") or node.text == "&"):
             raise MathError(f"{node.text!r} is not understood here")
         if len(node) != NUM_CHILDREN.get(node.tag, len(node)):

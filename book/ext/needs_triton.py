@@ -6,7 +6,12 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-PAGES = ["book/12-testing-the-kernel.md", "book/12-the-kernel.md"]
+PAGES = [
+    "book/12-testing-the-kernel.md",
+    "book/12-the-kernel.md",
+    "labs/08-write-the-kernel.md",
+    "labs/09-race-the-kernel.md",
+]
 
 
 def leave_out(app: Sphinx, config: Config) -> None:

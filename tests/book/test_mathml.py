@@ -24,6 +24,7 @@ def text(latex: str, display: str = "inline") -> str:
         (r"\{x\} \cdot 15{,}728", "{x}·15,728"),
         (r"\frac{q k^\top}{\sqrt{d}}", "qk⊤d"),
         (r"\operatorname{softmax}_j", "softmaxj"),
+        (r"\text{num\_blocks}", "num_blocks"),
     ],
 )
 def test_formula_shows_its_characters(latex: str, shown: str) -> None:

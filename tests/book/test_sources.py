@@ -8,7 +8,7 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 BOOK = ROOT / "book"
-PAGES = sorted(BOOK.glob("*.md"))
+PAGES = sorted([*BOOK.glob("*.md"), *(ROOT / "labs").glob("[0-9][0-9]-*.md")])
 CHAPTERS = sorted(BOOK.glob("[0-9][0-9]-*.md"))
 CLOSING = ["Check the paper", "In production", "What this leaves out", "Easy to misread", "Exercises", "Remember"]
 

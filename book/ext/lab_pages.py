@@ -1,0 +1,68 @@
+"""Sphinx extension: the labs as pages. Answers are folded, and run; the learner's notebook is there to take along.
+
+A page is made from the cells of the lab's own text, so that a lab is written once: its first cell is folded, above each
+model answer stands what a learner gets in its place, and hidden cells are left out.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+
+import kvlib
+from kvlib.grading.lab import Cell, read
+from kvlib.grading.notebooks import as_notebook
+from kvlib.grading.released import released, without_marks
+
+LABS = Path(kvlib.__file__).parents[1] / "labs"
+HEADER = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n"
+NOTEBOOK = (
+    '<p><a href="../_static/labs/{name}.ipynb" download>Take the notebook along</a> to work on it in JupyterLab or '
+    "Colab. Here the answers are folded.</p>"
+)
+
+
+def as_page(app: Sphinx, name: str, source: list[str]) -> None:
+    """Replace the text of a page under labs/ by what its readers see."""
+    if name.startswith("labs/"):
+        source[0] = HEADER + "\n\n".join(parts(read(LABS / f"{name.removeprefix('labs/')}.md"), Path(name).name))
+
+
+def parts(cells: list[Cell], name: str) -> Iterator[str]:
+    """The page of the lab NN-name, cell by cell, as MyST text."""
+    first, *others = cells
+    title, _, rest = first.source.partition("\n")
+    yield f"{title}\n\n{NOTEBOOK.format(name=name)}\n{rest}"
+    for cell in others:
+        if cell.kind == "markdown":
+            yield f"+++\n\n{cell.source}"
+        elif cell.role == "setup":
+            yield code(cell.source, folded="Show the first cell", tag="hide-cell")
+        elif cell.role == "answer":
+            [stub] = released([cell])
+            yield f"```python\n{stub.source}\n```"
+            yield code(without_marks(cell.source), folded="Show the answer", tag="hide-input")
+        elif cell.role != "hidden":
+            yield code(cell.source)
+
+
+def code(source: str, folded: str = "", tag: str = "") -> str:
+    options = f"---\ntags: [{tag}]\nmystnb: {{code_prompt_show: {folded}}}\n---\n" if folded else ""
+    return f"```{{code-cell}} python\n{options}{source}\n```"
+
+
+def write_notebooks(app: Sphinx) -> None:
+    """Put the learners' notebooks where the site's other files come from."""
+    folder = Path(app.doctreedir) / "learners"
+    (folder / "labs").mkdir(parents=True, exist_ok=True)
+    for lab in sorted(LABS.glob("[0-9][0-9]-*.md")):
+        notebook = as_notebook(released(read(lab)), lab.stem)
+        (folder / "labs" / f"{lab.stem}.ipynb").write_text(notebook, encoding="utf-8")
+    app.config.html_static_path.append(str(folder))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", write_notebooks)
+    app.connect("source-read", as_page)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

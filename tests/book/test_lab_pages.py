@@ -1,0 +1,79 @@
+"""The page of a lab: answers are folded and run, what is hidden stays hidden, the learner's notebook lies beside it."""
+
+import importlib.util
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from kvlib.grading.lab import BEGIN, Cell, read
+from kvlib.grading.notebooks import as_notebook
+from kvlib.grading.released import released
+
+ROOT = Path(__file__).parents[2]
+_spec = importlib.util.spec_from_file_location("lab_pages", ROOT / "book" / "ext" / "lab_pages.py")
+extension = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(extension)
+
+CELLS = [
+    Cell("markdown", "# Lab 1 · Sums\n\nWhat is a sum?"),
+    Cell("code", "import math", ("setup",)),
+    Cell("markdown", "Write it."),
+    Cell(
+        "code",
+        "def total(a, b):\n    ### BEGIN SOLUTION\n    return a + b\n    ### END SOLUTION",
+        ("answer", "ex:sum", "points:1"),
+    ),
+    Cell("code", "print(check(total))", ("check", "ex:sum"), "sum: right."),
+    Cell("code", "print(observe(total, SEED))", ("hidden", "ex:sum")),
+]
+PAGE = list(extension.parts(CELLS, "01-sums"))
+
+
+def test_below_the_title_stands_where_the_notebook_is():
+    assert PAGE[0].startswith('# Lab 1 · Sums\n\n<p><a href="../_static/labs/01-sums.ipynb" download>')
+    assert PAGE[0].endswith("\n\nWhat is a sum?")
+
+
+def test_the_first_cell_and_the_answers_are_folded():
+    assert [part for part in PAGE if "code_prompt_show: Show the first cell" in part and "import math" in part]
+    [answer] = [part for part in PAGE if "code_prompt_show: Show the answer" in part]
+    assert "tags: [hide-input]" in answer
+    assert "def total(a, b):\n    return a + b" in answer
+
+
+def test_above_an_answer_stands_what_a_learner_gets():
+    above = PAGE[next(number for number, part in enumerate(PAGE) if "Show the answer" in part) - 1]
+    assert above.startswith("```python\ndef total(a, b):\n    raise NotImplementedError")
+
+
+def test_nothing_hidden_and_no_mark_is_on_the_page():
+    assert "SEED" not in "".join(PAGE)
+    assert BEGIN not in "".join(PAGE)
+
+
+def test_other_pages_are_left_as_they_are():
+    source = ["text"]
+    extension.as_page(None, "book/01-what-it-can-do", source)
+    assert source == ["text"]
+
+
+def test_a_lab_is_read_from_its_own_file():
+    source = ["text"]
+    extension.as_page(None, "labs/08-write-the-kernel", source)
+    assert source[0].startswith("---\nfile_format: mystnb\n")
+    assert "# Lab 8 · Write the kernel" in source[0]
+
+
+@pytest.fixture
+def written(tmp_path):
+    app = SimpleNamespace(doctreedir=tmp_path, config=SimpleNamespace(html_static_path=[]))
+    extension.write_notebooks(app)
+    return Path(app.config.html_static_path[0]) / "labs"
+
+
+def test_the_notebooks_to_take_along_are_the_learners(written):
+    labs = sorted((ROOT / "labs").glob("[0-9][0-9]-*.md"))
+    assert [path.stem for path in sorted(written.iterdir())] == [lab.stem for lab in labs]
+    for lab in labs:
+        assert (written / f"{lab.stem}.ipynb").read_text() == as_notebook(released(read(lab)), lab.stem)
