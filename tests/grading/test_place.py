@@ -127,6 +127,7 @@ def test_the_interpreter_is_kept_where_it_was_asked_for_beside_a_gpu(monkeypatch
 def test_it_is_too_late_once_triton_is_loaded_for_a_gpu_that_is_not_there(monkeypatch):
     monkeypatch.delenv("TRITON_INTERPRET")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setitem(sys.modules, "triton", SimpleNamespace(__spec__=SimpleNamespace()))
     with pytest.raises(BadConfig, match="restart the kernel and run this cell first"):
         prepare("torch", "triton")
 

@@ -11,7 +11,7 @@ from kvlib.bench.gpu.loads import equal, even_lengths
 from kvlib.bench.gpu.machine import Interpreter
 from kvlib.bench.gpu.pool import new_pool
 from kvlib.bench.gpu.race import TINY, Race
-from kvlib.grading.watched import Watch
+from kvlib.grading.kernels.watched import Watch
 
 BIG = equal(64, 4096)
 

@@ -5,7 +5,7 @@ import triton.language as tl
 from triton.runtime.errors import InterpreterError
 
 from kvlib.errors import EndlessLoop, OutsideMemory
-from kvlib.grading.watched import Watch
+from kvlib.grading.kernels.watched import Watch
 
 
 @triton.jit

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 import numpy as np
 from torch import Tensor
 
-from kvlib.grading.accesses import Access, begin_of
-from kvlib.grading.watched import Watch
+from kvlib.grading.kernels.accesses import Access, begin_of
+from kvlib.grading.kernels.watched import Watch
 
 
 def loads_for(watch: Watch, output: Tensor, row: int) -> list[Access]:

@@ -5,8 +5,8 @@ import torch
 
 from kvlib.attention.triton import naive, paged_decode
 from kvlib.errors import BadInput
-from kvlib.grading.kernel_checks import CHECKS, check, work
-from kvlib.grading.watched import Watch
+from kvlib.grading.exercises.kernels import CHECKS, check, work
+from kvlib.grading.kernels.watched import Watch
 
 from .answers import edited, module, sources, without_solution
 from .other_kernels import one_after_another, token_by_token

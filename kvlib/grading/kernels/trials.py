@@ -12,15 +12,15 @@ from torch import Tensor
 
 from kvlib.bench.kernels.problems import BOUNDS, Case, Problem, error
 from kvlib.grading.exercise import Wrong
-from kvlib.grading.faults import row_of
-from kvlib.grading.hardened import hardened
-from kvlib.grading.kernel_raised import described, uncallable
-from kvlib.grading.loops import changes_type
-from kvlib.grading.misread import misread, read_twice, readings
+from kvlib.grading.kernels.faults import row_of
+from kvlib.grading.kernels.hardened import hardened
+from kvlib.grading.kernels.loops import changes_type
+from kvlib.grading.kernels.misread import misread, read_twice, readings
+from kvlib.grading.kernels.raised import described, uncallable
+from kvlib.grading.kernels.reasons import reason, unknown
+from kvlib.grading.kernels.sources import badly_handed_over
+from kvlib.grading.kernels.watched import Watch
 from kvlib.grading.place import device
-from kvlib.grading.reasons import reason, unknown
-from kvlib.grading.sources import badly_handed_over
-from kvlib.grading.watched import Watch
 
 Answer = Callable[..., object]
 """A learner's function. It is called with the names of its arguments, `output` among them, which it fills."""

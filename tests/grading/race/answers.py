@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy
 
 from kvlib.grading.lab import read
-from kvlib.grading.race_changes import CHANGES
+from kvlib.grading.race.changes import CHANGES
 
-CELLS = read(Path(__file__).parents[2] / "labs" / "09-race-the-kernel.md")
+CELLS = read(Path(__file__).parents[3] / "labs" / "09-race-the-kernel.md")
 NAMES = {"floor": "floor_us", "predict": "predicted", "fill": "num_splits", "launch": "least_context"}
 RIGHT = {name: change.times for name, change in CHANGES.items()}
 

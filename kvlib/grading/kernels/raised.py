@@ -6,7 +6,7 @@ from triton.runtime.jit import KernelInterface
 
 from kvlib.errors import OutsideMemory
 from kvlib.grading import raised
-from kvlib.grading.accesses import Outside
+from kvlib.grading.kernels.accesses import Outside
 
 
 def uncallable(answer: object, names: Iterable[str]) -> str:

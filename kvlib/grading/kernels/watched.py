@@ -14,7 +14,7 @@ from triton.runtime import interpreter
 
 from kvlib.attention.triton import INTERPRETED
 from kvlib.errors import EndlessLoop, OutsideMemory
-from kvlib.grading.accesses import Access, Launch, Outside, begin_of
+from kvlib.grading.kernels.accesses import Access, Launch, Outside, begin_of
 
 BUILDER = interpreter.interpreter_builder
 

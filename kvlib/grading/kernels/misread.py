@@ -7,9 +7,9 @@ import numpy as np
 from torch import Tensor
 
 from kvlib.bench.kernels.problems import Problem
-from kvlib.grading.accesses import begin_of
-from kvlib.grading.sources import loads_for
-from kvlib.grading.watched import Watch
+from kvlib.grading.kernels.accesses import begin_of
+from kvlib.grading.kernels.sources import loads_for
+from kvlib.grading.kernels.watched import Watch
 
 
 class Reading(NamedTuple):

@@ -1,6 +1,6 @@
 import pytest
 
-from kvlib.grading.loops import changes_type
+from kvlib.grading.kernels.loops import changes_type
 
 
 def float_sum(tl, x, weight):

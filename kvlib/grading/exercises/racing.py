@@ -7,9 +7,9 @@ from typing import Any
 from kvlib.bench.gpu.cards import floor_us
 from kvlib.errors import BadInput
 from kvlib.grading.exercise import Verdict, Wrong
-from kvlib.grading.race_answers import NAMES, as_float, is_number, number, said, whole
-from kvlib.grading.race_changes import CHANGES
-from kvlib.grading.race_mistakes import UNIT, floor_mistakes, launch_mistakes, made, rounded, written
+from kvlib.grading.race.answers import NAMES, as_float, is_number, number, said, whole
+from kvlib.grading.race.changes import CHANGES
+from kvlib.grading.race.mistakes import UNIT, floor_mistakes, launch_mistakes, made, rounded, written
 from kvlib.shown import shown
 
 LEAST_SPLIT = 256  # tokens

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from kvlib.grading.lab import read
 
-LAB = Path(__file__).parents[2] / "labs" / "08-write-the-kernel.md"
+LAB = Path(__file__).parents[3] / "labs" / "08-write-the-kernel.md"
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n"
 NUMBER = itertools.count()
 

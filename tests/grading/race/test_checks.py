@@ -8,10 +8,10 @@ import numpy
 import pytest
 
 from kvlib.errors import BadInput
-from kvlib.grading.race_changes import BASE, CHANGES
-from kvlib.grading.race_checks import CHECKS, STEPS, check
+from kvlib.grading.exercises.racing import CHECKS, STEPS, check
+from kvlib.grading.race.changes import BASE, CHANGES
 
-from .race_answers import CELLS, NAMES, RIGHT, WRONG, answer, counted_up, most_at_work
+from .answers import CELLS, NAMES, RIGHT, WRONG, answer, counted_up, most_at_work
 
 
 @pytest.mark.parametrize("exercise", CHECKS)

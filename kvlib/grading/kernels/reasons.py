@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from kvlib.grading.faults import Row, faults
+from kvlib.grading.kernels.faults import Row, faults
 
 NEAR = 0.01
 """Largest relative L2 distance at which a row is taken to be what a fault gives; the right row is twice as far."""

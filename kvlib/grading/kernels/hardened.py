@@ -6,7 +6,7 @@ from collections.abc import Collection
 import torch
 
 from kvlib.bench.kernels.problems import Case, Problem, answer, build
-from kvlib.grading.faults import row_of
+from kvlib.grading.kernels.faults import row_of
 
 SHARP = 300
 """The factor on a query after which e to its scores, and to their differences, is infinite in float32."""

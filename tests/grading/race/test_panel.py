@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import ipywidgets
 import pytest
@@ -13,11 +14,11 @@ from kvlib.bench.gpu.machine import Interpreter
 from kvlib.bench.gpu.race import TINY, Race
 from kvlib.bench.gpu.recorded import recorded
 from kvlib.errors import BadInput
-from kvlib.grading.race_changes import BASE, CHANGES, compared
-from kvlib.grading.race_panel import KNOBS, QUEUED_S, Counts, RacePanel
-from kvlib.grading.race_report import data_sheets, launch_bound, setting
+from kvlib.grading.race.changes import BASE, CHANGES, compared
+from kvlib.grading.race.panel import KNOBS, QUEUED_S, Counts, RacePanel
+from kvlib.grading.race.report import data_sheets, launch_bound, setting
 
-from ..bench.gpu.made_up import BIG, NAME, MadeUpGpu, row, write
+from ...bench.gpu.made_up import BIG, NAME, MadeUpGpu, row, write
 
 NOT_MEASURED = "No GPU here: nothing is measured on this machine."
 
@@ -220,7 +221,8 @@ def test_presses_of_a_running_button_are_ignored(here, monkeypatch):
         assert button.description == "Run"
         press(panel)
 
-    asyncio.run(notebook())
+    with ThreadPoolExecutor(1) as thread:  # while a browser runs, the loop of this one is its
+        thread.submit(asyncio.run, notebook()).result()
     assert len(seen) == 2
     assert not button.disabled  # a disabled button loses the focus
 

@@ -10,8 +10,8 @@ import torch
 from kvlib.bench.kernels.problems import BOUNDS, Case, error
 from kvlib.errors import BadInput
 from kvlib.grading.exercise import Verdict, Wrong
-from kvlib.grading.reasons import combine_reason
-from kvlib.grading.trials import Answer, Trial, attend, run
+from kvlib.grading.kernels.reasons import combine_reason
+from kvlib.grading.kernels.trials import Answer, Trial, attend, run
 
 
 class Work(NamedTuple):

@@ -8,8 +8,8 @@ from kvlib.bench.gpu.loads import DTYPES, Load, equal
 from kvlib.bench.gpu.race import Race, tiny
 from kvlib.bench.gpu.recorded import Track
 from kvlib.errors import MissingPackage
-from kvlib.grading.race_changes import BASE
-from kvlib.grading.race_report import counts, grids, paragraph, pictures, result, setting, shown, sources
+from kvlib.grading.race.changes import BASE
+from kvlib.grading.race.report import counts, grids, paragraph, pictures, result, setting, shown, sources
 
 try:
     import ipywidgets as widgets

@@ -1,0 +1,1 @@
+"""What lab 9, *Race the kernel*, counts, draws and compares."""
