@@ -1,12 +1,12 @@
 """The checks of the lab *Race the kernel*: arithmetic that decides how fast a decode step can be."""
 
-from collections.abc import Callable, Mapping, Sequence
-from math import ceil, isclose
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import ceil, isclose, log2
+from typing import Any, NamedTuple
 
 from kvlib.bench.gpu.cards import floor_us
-from kvlib.errors import BadInput
-from kvlib.grading.exercise import Verdict, Wrong
+from kvlib.chance import Chance
+from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, Wrong
 from kvlib.grading.race.answers import NAMES, as_float, is_number, number, said, whole
 from kvlib.grading.race.changes import CHANGES
 from kvlib.grading.race.mistakes import UNIT, floor_mistakes, launch_mistakes, made, rounded, written
@@ -14,6 +14,7 @@ from kvlib.shown import shown
 
 LEAST_SPLIT = 256  # tokens
 SHARE_OF_BEST = 0.9
+ROUNDING = 1e-9  # a share that is just nine tenths is enough, however it was computed
 
 FLOORS = ((1, 1024, 8, 128, 2, 320), (64, 4096, 8, 128, 2, 1555), (36, 16384, 8, 128, 1, 3350), (3, 77, 4, 80, 4, 7700))
 
@@ -35,20 +36,15 @@ LAUNCHES = (
 """The times are made up. In the last, 2,000 tokens are read in just that time, and nothing is to be rounded."""
 
 
-def check(exercise: str, answer: Any) -> Verdict:
-    """Whether `answer`, a function or what was predicted, is right; the same verdict each time.
+class Choice(NamedTuple):
+    """Into how many splits a step was cut, the fewest that are enough, and the best share of places at work."""
 
-    An answer that raises is wrong; only an exercise that is not known raises BadInput.
-    """
-    if exercise not in CHECKS:
-        raise BadInput(f"exercise is {exercise!r}; known are {', '.join(CHECKS)}")
-    try:
-        return Verdict(exercise, True, CHECKS[exercise](answer))
-    except Wrong as wrong:
-        return Verdict(exercise, False, str(wrong))
+    splits: int
+    fewest: int
+    best: float
 
 
-def _floor(answer: Callable[..., Any]) -> str:
+def _floor(answer: Callable[..., Any], chance: Chance) -> Iterator[Seen]:
     found = [as_float(number(answer, "floor_us", case)) for case in FLOORS]
     expected = [floor_us(2 * a * b * c * d * e, gbps) for a, b, c, d, e, gbps in FLOORS]
     for case, us, right in zip(FLOORS, found, expected):
@@ -57,10 +53,14 @@ def _floor(answer: Callable[..., Any]) -> str:
             why = made(found, expected, mistakes) or rounded(found, expected)
             right_us, yours = written(right, us)
             raise Wrong(f"{said('floor_us', case)} is {right_us} µs, and yours gives {yours}{why}.")
-    return f"{len(FLOORS)} steps, in numbers of 1, 2 and 4 bytes."
+    drawn = [
+        (1 + chance.below(200), 1 + chance.below(30_000), 1 + chance.below(40), 64, 1 + chance.below(4), 320)
+        for _ in range(8)
+    ]
+    yield Seen("the least time is the bytes over the bandwidth", [number(answer, "floor_us", case) for case in drawn])
 
 
-def _predict(predicted: Any) -> str:
+def _predict(predicted: Any, chance: Chance) -> Iterator[Seen]:
     if not isinstance(predicted, Mapping):
         raise Wrong(f"predicted is {shown(predicted)}; it is a dict, a number for each change.")
     unknown = [name for name in predicted if name not in CHANGES]
@@ -75,7 +75,9 @@ def _predict(predicted: Any) -> str:
     wrong = [name for name, ratio in ratios.items() if not isclose(ratio, 1, rel_tol=0.01)]
     if wrong:
         raise Wrong(_all_alike(ratios) or _one_of(wrong, as_float(predicted[wrong[0]])))
-    return f"All {len(CHANGES)}: the least time follows the bytes of keys and values, and nothing else."
+    units = {name: 2 ** chance.below(40) for name in CHANGES}
+    steps = {name: round(8 * log2(unit * as_float(predicted[name]))) for name, unit in units.items()}
+    yield Seen("each change multiplies the time as it multiplies the bytes, in eighths of a doubling", steps)
 
 
 def _all_alike(ratios: Mapping[str, float]) -> str:
@@ -94,31 +96,35 @@ def _one_of(wrong: Sequence[str], value: float) -> str:
     return f"{right} {name}: not {value:g} times, but {CHANGES[name].times:g}: {CHANGES[name].why}."
 
 
-def _fill(answer: Callable[..., Any]) -> str:
-    used = fewest = 0
-    for step in STEPS:
-        call = said("num_splits", step)
-        splits = whole(number(answer, "num_splits", step), call, "give a whole number, 1 at least")
-        if splits < 1:
-            raise Wrong(f"{call} is {splits}; give a whole number, 1 at least.")
-        num_programs, num_places, context_len = step
-        most = max(1, context_len // LEAST_SPLIT)
-        if splits > most:
-            raise Wrong(
-                f"{call} is {splits}, splits of {context_len / splits:.4g} tokens; they have {LEAST_SPLIT} at least, "
-                "or there is one."
-            )
-        shares = [_at_work(num_programs * count, num_places) for count in range(1, most + 1)]
-        enough = SHARE_OF_BEST * max(shares)
-        if shares[splits - 1] < enough:
-            raise Wrong(
-                f"{call} is {splits}: {100 * shares[splits - 1]:.3g} % of the places are at work; "
-                f"{100 * max(shares):.3g} % can be, and nine tenths of that are {100 * enough:.3g} %."
-            )
-        used += splits
-        fewest += next(count for count, share in enumerate(shares, 1) if share >= enough)
-    score = ", the fewest that do" if used == fewest else f"; {fewest} would do"
-    return f"{len(STEPS)} steps are cut into {used} splits in all{score}."
+def _fill(answer: Callable[..., Any], chance: Chance) -> Iterator[Seen | Score]:
+    drawn = [(1 + chance.below(600), 40 + chance.below(700), 100 + chance.below(30_000)) for _ in range(8)]
+    choices = [_choice(answer, step) for step in (*STEPS, *drawn)]
+    yield Seen("nine tenths of the best share are at work", [choice.best for choice in choices])
+    asked = choices[: len(STEPS)]
+    yield Score("splits in all", sum(choice.splits for choice in asked), sum(choice.fewest for choice in asked))
+
+
+def _choice(answer: Callable[..., Any], step: tuple[int, int, int]) -> Choice:
+    """What `answer` chooses for a step; raises Wrong unless it is enough."""
+    call = said("num_splits", step)
+    splits = whole(number(answer, "num_splits", step), call, "give a whole number, 1 at least")
+    if splits < 1:
+        raise Wrong(f"{call} is {splits}; give a whole number, 1 at least.")
+    num_programs, num_places, context_len = step
+    most = max(1, context_len // LEAST_SPLIT)
+    if splits > most:
+        raise Wrong(
+            f"{call} is {splits}, splits of {context_len / splits:.4g} tokens; they have {LEAST_SPLIT} at least, "
+            "or there is one."
+        )
+    shares = [_at_work(num_programs * count, num_places) for count in range(1, most + 1)]
+    enough = SHARE_OF_BEST * max(shares) * (1 - ROUNDING)
+    if shares[splits - 1] < enough:
+        raise Wrong(
+            f"{call} is {splits}: {100 * shares[splits - 1]:.3g} % of the places are at work; "
+            f"{100 * max(shares):.3g} % can be, and nine tenths of that are {100 * enough:.3g} %."
+        )
+    return Choice(splits, next(count for count, share in enumerate(shares, 1) if share >= enough), max(shares))
 
 
 def _at_work(num_programs: int, num_places: int) -> float:
@@ -126,7 +132,7 @@ def _at_work(num_programs: int, num_places: int) -> float:
     return num_programs / (ceil(num_programs / num_places) * num_places)
 
 
-def _launch(answer: Callable[..., Any]) -> str:
+def _launch(answer: Callable[..., Any], chance: Chance) -> Iterator[Seen]:
     calls = [said("least_context", case) for case in LAUNCHES]
     found = [
         whole(number(answer, "least_context", case), call, "tokens are whole: round up, to an int")
@@ -135,11 +141,13 @@ def _launch(answer: Callable[..., Any]) -> str:
     for case, call, tokens in zip(LAUNCHES, calls, found):
         num_seqs, token_bytes, gbps, host_us = case
         reading, before = (floor_us(num_seqs * token_bytes * count, gbps) for count in (tokens, tokens - 1))
-        if reading < host_us * (1 - 1e-9):
+        if reading < host_us * (1 - ROUNDING):
             raise Wrong(f"{call} is {tokens}, read in {reading:.4g} µs: too few{_why(found)}.")
-        if before >= host_us * (1 - 1e-9):
+        if before >= host_us * (1 - ROUNDING):
             raise Wrong(f"{call} is {tokens}, and {tokens - 1} take {before:.4g} µs: enough already{_why(found)}.")
-    return f"{len(LAUNCHES)} launches, the shortest context each."
+    drawn = [(1 + chance.below(64), 4096, 301 + 2 * chance.below(3500), 0.5 + chance.below(50)) for _ in range(8)]
+    shortest = [whole(number(answer, "least_context", case), said("least_context", case), UNIT) for case in drawn]
+    yield Seen("the shortest context that takes as long to read as to launch", shortest)
 
 
 def _why(found: Sequence[int]) -> str:
@@ -150,4 +158,16 @@ def _why(found: Sequence[int]) -> str:
     return made(found, right, launch_mistakes(LAUNCHES), slack=1)
 
 
-CHECKS: dict[str, Callable[[Any], str]] = {"floor": _floor, "predict": _predict, "fill": _fill, "launch": _launch}
+EXERCISES = Exercises(
+    {
+        "floor": Exercise(_floor, f"{len(FLOORS)} steps, in numbers of 1, 2 and 4 bytes.", seeds=(1,)),
+        "predict": Exercise(
+            _predict,
+            f"All {len(CHANGES)}: the least time follows the bytes of keys and values, and nothing else.",
+            seeds=(1,),
+        ),
+        "fill": Exercise(_fill, f"{len(STEPS)} steps, nine tenths of the best share in each.", seeds=(1,)),
+        "launch": Exercise(_launch, f"{len(LAUNCHES)} launches, the shortest context each.", seeds=(1,)),
+    }
+)
+check, observe = EXERCISES.check, EXERCISES.observe

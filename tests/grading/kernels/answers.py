@@ -11,6 +11,8 @@ from kvlib.grading.lab import read
 LAB = Path(__file__).parents[3] / "labs" / "08-write-the-kernel.md"
 IMPORTS = "import torch\nimport triton\nimport triton.language as tl\n"
 NUMBER = itertools.count()
+LINES = {cell.exercise: cell.prints for cell in read(LAB) if cell.role == "check"}
+"""What each check prints of a right answer."""
 
 
 @cache
