@@ -28,6 +28,10 @@ class BadLab(KvlibError):
     """The text of a lab cannot be made into a notebook that does what it says."""
 
 
+class CannotRun(KvlibError):
+    """A notebook cannot be run here, by no fault of what is in it."""
+
+
 class OutsideMemory(KvlibError):
     """A kernel that is being watched reads or writes where none of its arguments is."""
 
