@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from kvlib import __version__, cli_bench, doctor
+from kvlib import __version__, cli_bench, cli_grading, doctor
 from kvlib.bench.options import add_options, check_options
 from kvlib.cli_output import report, say, written_out
 from kvlib.errors import BadConfig, KvlibError
@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.set_defaults(run=_simulate, refuse=command.error)
     command = commands.add_parser("bench", help="measure on this machine")
     cli_bench.add_benches(command)
+    cli_grading.add_grading(commands)
     with written_out():
         options = parser.parse_args(arguments)
     try:

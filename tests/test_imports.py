@@ -29,7 +29,7 @@ bench show
 doctor
 grading
 cli_output
-cli_bench
+cli_bench cli_grading
 cli
 __main__
 __init__

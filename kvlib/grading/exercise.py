@@ -7,8 +7,9 @@ right ones is decided elsewhere, by comparing the text with that of the model an
 
 import json
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, redirect_stderr, redirect_stdout
+from hashlib import sha256
 from io import StringIO
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ from kvlib.grading.raised import described
 WIDTH = 72  # columns
 LONGEST = 400  # characters of a value
 PUBLIC_SEEDS = (1, 2, 3)
-"""What a learner's check draws from; the grader's seeds are far above."""
+"""What a learner's check draws from as a rule; the grader's seeds are far above."""
 
 
 class Wrong(Exception):
@@ -49,10 +50,14 @@ class Score(NamedTuple):
 
 
 class Exercise(NamedTuple):
-    """A probe, called with an answer and a Chance, and the words for an answer in which it sees no fault."""
+    """A probe, called with an answer and a Chance, and the words for an answer in which it sees no fault.
+
+    seeds: what the learner's check draws from; one is enough where a probe looks at much that is not drawn.
+    """
 
     probe: Callable[[Any, Chance], Iterable[Seen | Score]]
     right: str
+    seeds: Sequence[int] = PUBLIC_SEEDS
 
 
 class Verdict(NamedTuple):
@@ -69,16 +74,20 @@ class Verdict(NamedTuple):
 
 
 class Exercises:
-    """The exercises of one lab, by name. Both methods raise BadInput for a name that is not among them."""
+    """The exercises of one lab, by name. `check` and `observe` raise BadInput for a name that is not among them."""
 
     def __init__(self, exercises: Mapping[str, Exercise]) -> None:
         self._exercises = exercises
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._exercises)
 
     def check(self, name: str, answer: Any) -> Verdict:
         """What to tell the learner; the same each time. An answer that raises is wrong."""
         exercise, scores = self._find(name), []
         try:
-            for seed in PUBLIC_SEEDS:
+            for seed in exercise.seeds:
                 for seen in exercise.probe(answer, Chance(seed)):
                     if isinstance(seen, Score):
                         scores.append(seen)
@@ -91,7 +100,7 @@ class Exercises:
         return Verdict(name, True, f"{exercise.right}{_scored(scores)}")
 
     def observe(self, name: str, answer: Any, seed: int) -> str:
-        """A line for each law, `law: value`, as seen with this seed; nothing that the answer itself prints.
+        """A line for each law, `law: value`, as seen with this seed; no score, and nothing that the answer itself prints.
 
         A last line that begins with "stopped" says why the probe could not go on.
         """
@@ -99,7 +108,8 @@ class Exercises:
         with _silence():
             try:
                 for seen in probe(answer, Chance(seed)):
-                    lines.append(f"{seen[0]}: {plain(seen[1])}")
+                    if isinstance(seen, Seen):
+                        lines.append(f"{seen.law}: {plain(seen.value)}")
             except Exception as raised:
                 lines.append(f"stopped: {raised if isinstance(raised, Wrong) else described(raised)}")
         return "\n".join(lines)
@@ -113,7 +123,9 @@ class Exercises:
 def plain(value: Any) -> str:
     """A value as text that depends on nothing but what it is worth: 3 and a tensor that holds 3 are the same."""
     text = json.dumps(_plain(value), ensure_ascii=False)
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... {len(text)} characters"
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[:LONGEST]}... {len(text)} characters, SHA-256 {sha256(text.encode()).hexdigest()[:12]}"
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,83 @@
+"""The commands `kvlib release` and `kvlib grade`."""
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from kvlib.bench.options import num_bytes, whole_number
+from kvlib.cli_output import report, say
+from kvlib.errors import BadConfig, KvlibError
+
+UNPROTECTED = (
+    "time, output and the memory of a process are limited, and nothing else: what was handed in can read, change and "
+    "delete every file that you can, the model answers and the marks too, use the network, and leave programs running"
+)
+ACCEPT = "If you trust everybody who handed in, or this machine holds nothing else, add --without-sandbox"
+
+
+def add_grading(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the two commands to those of `kvlib`."""
+    command = commands.add_parser("release", help="make what learners get of the labs: no solution, no hidden cell")
+    command.add_argument("labs", type=Path, metavar="LABS", help="the folder of the labs, as text")
+    command.add_argument("--out", type=Path, metavar="FOLDER", required=True, help="where the notebooks go")
+    command.set_defaults(run=partial(_checked, _release))
+    command = commands.add_parser("grade", help="grade the notebooks that were handed in")
+    command.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder a student in it")
+    command.add_argument("--out", type=Path, metavar="FILE.csv", required=True, help="where the marks go")
+    command.add_argument("--labs", type=Path, metavar="FOLDER", default=Path("labs"), help="of the labs' text [labs]")
+    command.add_argument(
+        "--lab", action="append", default=[], metavar="NN", help="only this lab, repeatable [all that were handed in]"
+    )
+    command.add_argument("--jobs", type=whole_number(1), metavar="N", help="files at once [every core]")
+    command.add_argument("--seed", type=whole_number(0), metavar="N", help="what answers are tried with [a secret one]")
+    command.add_argument(
+        "--without-sandbox", action="store_true", help="run what was handed in as yourself, with all that you may do"
+    )
+    limits = command.add_argument_group("limits of one exercise")
+    limits.add_argument("--cell-seconds", type=whole_number(1), metavar="S", help="for one cell [20]")
+    limits.add_argument("--seconds", type=whole_number(1), metavar="S", help="for all of its cells [90]")
+    limits.add_argument("--memory", type=num_bytes, metavar="BYTES", help="that it may take, as 4e9 [6 GiB]")
+    command.set_defaults(run=partial(_checked, _grade))
+
+
+def _checked(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+    """An error of ours, or of the system with a file, is one line."""
+    try:
+        return run(options)
+    except KvlibError as error:
+        raise SystemExit(f"kvlib: {error}") from None
+    except OSError as error:
+        raise SystemExit(f"kvlib: {error.filename or 'the folder'}: {error.strerror}") from None
+
+
+def _release(options: argparse.Namespace) -> int:
+    from kvlib.grading.release import as_text, release  # needs jupytext and nbformat
+
+    return report(as_text(release(options.labs, options.out)))
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from kvlib.grading.grade import ALL_CORES, Plan, grade  # needs nbval, joblib and what labs need
+    from kvlib.grading.run import Limits, run_notebook
+    from kvlib.grading.sandbox import Sandbox
+    from kvlib.grading.summary import as_text
+
+    sandbox = Sandbox("it was not wanted") if options.without_sandbox else Sandbox.find()
+    if sandbox.missing and not options.without_sandbox:
+        raise BadConfig(f"there is no sandbox here: {sandbox.missing}. {UNPROTECTED}. {ACCEPT}")
+    wanted = {"cell_s": options.cell_seconds, "total_s": options.seconds, "memory_bytes": options.memory}
+    limits = Limits(**{name: value for name, value in wanted.items() if value is not None})
+    plan = Plan(
+        options.submissions,
+        options.out,
+        options.labs,
+        options.lab,
+        options.jobs or ALL_CORES,
+        options.seed,
+        limits,
+    )
+    warning = f"there was no sandbox: {UNPROTECTED}" if sandbox.missing else ""
+    say(warning or "each answer runs in a sandbox, for a few seconds; what is done is kept if this is stopped")
+    graded = grade(plan, partial(run_notebook, limits=limits, sandbox=sandbox), bool(sandbox.missing))
+    return report(as_text(graded, plan, warning))

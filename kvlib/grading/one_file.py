@@ -1,0 +1,72 @@
+"""One submitted notebook, exercise by exercise: look, assemble, run, judge."""
+
+from collections.abc import Callable, Mapping
+
+from kvlib.grading.answers import Answer, find, is_unwritten
+from kvlib.grading.assemble import ANSWER, assemble, check_cells
+from kvlib.grading.judge import Result, clean, judge, raised_a_name
+from kvlib.grading.labs import Lab
+from kvlib.grading.looks import forbidden, parsed
+from kvlib.grading.reference import Runner
+from kvlib.grading.submitted import Notebook
+
+IMPORTS = "imports "
+FAILED = "the grader itself failed: "
+BESIDE = "only answer cells and given ones are run: what an answer needs stands in its cell"
+Expected = Mapping[str, Mapping[str, str]]
+"""Of each exercise, what each of its hidden cells prints for the model answer."""
+
+
+def grade_file(
+    notebook: Notebook, lab: Lab, seed: int, expected: Expected, run: Runner, done: Callable[[], object]
+) -> dict[str, Result]:
+    """The result of each exercise; `done` is called after each. What goes wrong with one leaves the others alone."""
+    results = {}
+    for exercise in lab.exercises:
+        try:
+            results[exercise] = _grade(notebook, lab, exercise, seed, expected[exercise], run)
+        except Exception as error:  # whatever a submission does to the grader, the next one is graded
+            results[exercise] = Result(False, clean(f"{FAILED}{type(error).__name__}: {error}"))
+        done()
+    return results
+
+
+def _grade(notebook: Notebook, lab: Lab, exercise: str, seed: int, expected: Mapping[str, str], run: Runner) -> Result:
+    answers = find(notebook, lab)
+    if exercise not in answers:
+        names = " and ".join(sorted(lab.names(exercise)))
+        return Result(False, f"not answered: no cell has the id answer-{exercise} or its tags, or defines {names}")
+    answer = answers[exercise]
+    source, error, note = parsed(answer.cell.source)
+    notes = "; ".join(filter(None, (answer.note, clean(note))))
+    refusal = "not answered" if is_unwritten(answer.cell.source, lab.stub(exercise)) else error
+    refusal = refusal or _import(source, lab.model(exercise))
+    if refusal:
+        return Result(False, clean(refusal), note=notes)
+    checks = check_cells(lab, exercise)
+    ran = run(assemble(lab, exercise, source, seed, expected))
+    result = judge(ran, expected, ANSWER, checks)
+    own = _own(answers, lab, exercise)
+    if not result.is_right and own and raised_a_name(ran):
+        second = judge(run(assemble(lab, exercise, source, seed, expected, own)), expected, ANSWER, checks)
+        if second.is_right:
+            return second._replace(note="; ".join(filter(None, (notes, "run with the earlier answers beside it"))))
+    if not result.is_right and "NameError" in result.reason:
+        notes = "; ".join(filter(None, (notes, BESIDE)))
+    return result._replace(note=notes)
+
+
+def _own(answers: Mapping[str, Answer], lab: Lab, exercise: str) -> dict[str, str]:
+    """The student's answers to earlier exercises, as far as they can be run."""
+    own = {}
+    for earlier in lab.exercises[: lab.exercises.index(exercise)]:
+        if earlier in answers and not is_unwritten(answers[earlier].cell.source, lab.stub(earlier)):
+            source, error, _ = parsed(answers[earlier].cell.source)
+            if not error and not _import(source, lab.model(earlier)):
+                own[earlier] = source
+    return own
+
+
+def _import(source: str, model: str) -> str:
+    name = forbidden(source, model)
+    return f"{IMPORTS}{name}; everything an answer needs is imported by the given cells" if name else ""

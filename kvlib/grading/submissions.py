@@ -1,0 +1,127 @@
+"""Which files were handed in, by whom and for which lab: folders of students, or files with both in their names."""
+
+import hashlib
+import os
+import re
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from kvlib.errors import BadInput
+from kvlib.grading.answers import lab_by_answers
+from kvlib.grading.labs import Lab
+from kvlib.grading.submitted import Notebook, Unusable, parse, read_bytes
+
+SUFFIX = ".ipynb"
+LEFT_BY_A_PROGRAM = (".", "__MACOSX")
+
+
+@dataclass(frozen=True, eq=False)
+class Submission:
+    """A file that `student` handed in. lab: "" where nothing tells it. problem: why it cannot be graded, or ""."""
+
+    student: str
+    file: str
+    lab: str
+    sha256: str
+    notebook: Notebook
+    problem: str
+
+
+class Collected(NamedTuple):
+    """All that was handed in, in order, and all students, also those without a notebook."""
+
+    submissions: list[Submission]
+    students: list[str]
+
+
+def collect(folder: Path, labs: dict[str, Lab]) -> Collected:
+    """What is in `folder`. Raises BadInput if that is no folder, or nothing is in it."""
+    if not folder.is_dir():
+        raise BadInput(f"{folder} is not a folder; give the one that holds what was handed in")
+    owners = _owners(folder, labs)
+    if not owners:
+        raise BadInput(f"{folder} holds no folder of a student and no notebook; give the one with what was handed in")
+    submissions = [_opened(student, path, folder, labs) for student, paths in owners.items() for path in paths]
+    return Collected(sorted(submissions, key=lambda each: (each.student, each.lab, each.file)), sorted(owners))
+
+
+def _owners(folder: Path, labs: Collection[str]) -> dict[str, list[Path]]:
+    """The notebooks of each student. A folder with the name of a lab holds students, as `folder` does."""
+    owners: dict[str, list[Path]] = {}
+    for root in [folder, *(path for path in _entries(folder) if _is_folder(path) and path.name in labs)]:
+        for path in _entries(root):
+            if path.name in labs and _is_folder(path):
+                continue
+            if path.suffix.lower() == SUFFIX and not _is_folder(path):
+                owners.setdefault(_of_file(path.stem, labs) or _shown(folder.resolve().name), []).append(path)
+            elif path.is_dir():
+                owners.setdefault(_of_folder(path.name), []).extend(_notebooks(path))
+    return owners
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if not path.name.startswith(LEFT_BY_A_PROGRAM))
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _notebooks(path: Path) -> list[Path]:
+    """The notebooks in a student's folder and below it, and the links in place of folders, which are not followed."""
+    if path.is_symlink():
+        return [path]
+    found = []
+    for folder, folders, files in os.walk(path):
+        folders[:] = [name for name in folders if not name.startswith(LEFT_BY_A_PROGRAM)]
+        found += [Path(folder, name) for name in folders if Path(folder, name).is_symlink()]
+        found += [Path(folder, name) for name in files if name.lower().endswith(SUFFIX) and not name.startswith(".")]
+    return found
+
+
+def _of_folder(name: str) -> str:
+    """Moodle adds what a folder is for."""
+    return _shown(re.sub(r"_assignsubmission_file_?$", "", name))
+
+
+def _of_file(stem: str, labs: Collection[str]) -> str:
+    """Who handed in a file of this name: what stands before the name of the lab, or else after it; it may be "".
+
+    Canvas writes NAME_LATE_12_345_FILE-1 where 12 is the student and 345 the file; browsers add (1) to a second copy.
+    """
+    lab = _named(stem, labs)
+    at = stem.lower().rindex(lab) if lab else len(stem)
+    before = re.sub(r"(?:_LATE)?(_\d+)_\d+_$", r"\1", stem[:at])
+    after = re.sub(r"(?: ?\(\d+\)|-\d+)$", "", stem[at + len(lab) :])
+    return _shown(before.strip(" _-.") or after.strip(" _-."))
+
+
+def _named(text: str, labs: Collection[str]) -> str:
+    """The lab whose name stands last in `text`, or ""."""
+    return max((lab for lab in labs if lab in text.lower()), key=text.lower().rindex, default="")
+
+
+def _opened(student: str, path: Path, folder: Path, labs: dict[str, Lab]) -> Submission:
+    file = _shown(str(path.relative_to(folder)))
+    sha256, notebook, problem = "", Notebook([], ""), ""
+    try:
+        content = read_bytes(path)
+        sha256, notebook = hashlib.sha256(content).hexdigest(), parse(content)
+    except Unusable as error:
+        problem = str(error)
+    lab = notebook.lab if notebook.lab in labs else _named(file, labs)
+    lab = lab or lab_by_answers(notebook, list(labs.values())) or (_only(labs) if problem else "")
+    problem = problem or ("" if lab else "is of no known lab: its metadata, its name and its cells do not tell which")
+    return Submission(student, file, lab, sha256, notebook, problem)
+
+
+def _only(labs: Collection[str]) -> str:
+    return next(iter(labs)) if len(labs) == 1 else ""
+
+
+def _shown(name: str) -> str:
+    """A file's name as text that can be written anywhere, the same on every system."""
+    return unicodedata.normalize("NFC", os.fsencode(name).decode("utf-8", "backslashreplace"))
