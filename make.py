@@ -30,6 +30,7 @@ ENVIRONMENT = {
     "TQDM_DISABLE": "1",  # in a page a progress bar would be noise
     "JUPYTER_PREFER_ENV_PATH": "1",  # else a kernel of the same name in the home folder wins
     "IPYTHONDIR": str(VENV / "ipython"),  # else start-up files in the home folder run in every chapter
+    "OMP_WAIT_POLICY": "passive",  # threads that wait leave the cores to others
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "PYTHONUTF8": "1",
@@ -52,6 +53,9 @@ NO_CHROMIUM = f"""The tests open the built book in Chromium; none was found and 
   Ubuntu, Fedora:  {PYTHON} -m playwright install --with-deps chromium
   macOS, Windows:  install Chrome, or: {PYTHON} -m playwright install chromium
   somewhere else:  set KVBOOK_CHROMIUM to its path"""
+
+
+A_WORKER_A_CORE = ("--numprocesses", "logical", "--dist", "loadfile", "--no-loadscope-reorder")
 
 
 def say(text):
@@ -265,7 +269,7 @@ def test(*arguments):
         build()
     ENVIRONMENT["KVBOOK_CHROMIUM"] = get_chromium()
     say("Running every test.")
-    if run(PYTHON, "-m", "pytest", *arguments) != 0:
+    if run(PYTHON, "-m", "pytest", *A_WORKER_A_CORE, *arguments) != 0:
         failed.append("pytest")
     say(f"Failed: {', '.join(failed)}. What is wrong stands above." if failed else "Everything passed.")
     return len(failed)

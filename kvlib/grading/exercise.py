@@ -100,7 +100,7 @@ class Exercises:
         return Verdict(name, True, f"{exercise.right}{_scored(scores)}")
 
     def observe(self, name: str, answer: Any, seed: int) -> str:
-        """A line for each law, `law: value`, as seen with this seed; no score, and nothing that the answer itself prints.
+        """A line for each law, `law: value`, as seen with this seed; no score, and nothing that an answer prints.
 
         A last line that begins with "stopped" says why the probe could not go on.
         """
@@ -150,11 +150,14 @@ def _scored(scores: Iterable[Score]) -> str:
     for what, value, best in scores:
         before = sums.get(what, (0, 0))
         sums[what] = (before[0] + value, before[1] + best)
-    said = (
-        f" {value:,} {what}{f'; {best:,} would do' if value > best else ', as few as ours'}."
-        for what, (value, best) in sums.items()
-    )
+    said = (f" {value:,} {what}{_beside(value, best)}." for what, (value, best) in sums.items())
     return "".join(said)
+
+
+def _beside(value: int, best: int) -> str:
+    if value == best:
+        return ", as few as ours"
+    return f"; {best:,} would do" if value > best else f", fewer than our {best:,}"
 
 
 def _silence() -> AbstractContextManager[Any]:
