@@ -31,7 +31,7 @@ def _without_solutions(cell: Cell) -> Iterator[str]:
         if mark == BEGIN:
             inside = True
             indent = line[: line.index(BEGIN)]
-            yield f'{indent}raise NotImplementedError("{cell.exercise}: write your answer in place of this line")'
+            yield f'{indent}raise NotImplementedError("{cell.exercise}: write your answer here")'
         elif mark == END:
             inside = False
         elif not inside:

@@ -122,7 +122,7 @@ def test_an_answer_keeps_its_tags_and_fails_until_it_is_written(tmp_path):
     assert answer.metadata.tags == ["answer", "ex:sum", "points:3"]
     namespace = {}
     exec(answer.source, namespace)
-    with pytest.raises(NotImplementedError, match="sum: write your answer in place of this line"):
+    with pytest.raises(NotImplementedError, match="sum: write your answer here"):
         namespace["total"](1, 1)
 
 

@@ -1,4 +1,4 @@
-"""The graders graded: right answers are right however they are written, each wrong one is told what is wrong with it."""
+"""The graders graded: right answers are right however written, each wrong one is told what is wrong with it."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Other answers to the exercises of a lab: tests/labs/answers/NN-name.md, MyST text with a code cell for each.
+"""Other answers to the exercises of a lab, answers/NN-name.md here, or of a chapter: a code cell of MyST text for each.
 
 other, ex:NAME                  a right answer, written differently from the model
 wrong, ex:NAME, with `says`     a wrong one, and a part of what the check has to say about it
@@ -21,9 +21,9 @@ class Variant(NamedTuple):
     says: str
 
 
-def variants(lab: str) -> list[Variant]:
-    """Those of the lab NN-name, in order; none if there is no file of them."""
-    path = ANSWERS / f"{lab}.md"
+def variants(lab: str, folder: Path = ANSWERS) -> list[Variant]:
+    """Those of the lab NN-name, in order; none if there is no file of them in `folder`."""
+    path = folder / f"{lab}.md"
     if not path.exists():
         return []
     found: list[Variant] = []

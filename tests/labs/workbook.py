@@ -2,6 +2,7 @@
 
 import functools
 import linecache
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -22,12 +23,12 @@ class Printed(NamedTuple):
 
 
 class Workbook:
-    """The lab in `path`, run from the top to each of its answers once, with model answers."""
+    """The cells of a lab, run from the top to each of its answers once, with model answers."""
 
-    def __init__(self, path: Path) -> None:
-        self.cells = read(path)
+    def __init__(self, name: str, cells: Sequence[Cell]) -> None:
+        self.cells = cells
         self.exercises = [cell.exercise for cell in self.cells if cell.role == "answer"]
-        self._stem, self._namespaces = path.stem, {}
+        self._name, self._namespaces = name, {}
         namespace = {"__name__": "__main__"}
         for cell in self.cells:
             if cell.role == "answer":
@@ -62,7 +63,7 @@ class Workbook:
 
     def _run(self, cell: Cell, source: str, namespace: dict) -> str:
         """What the source, in the place of a cell, prints. Its lines can be looked up, as in a notebook."""
-        file = f"<{self._stem} {cell.role} {cell.exercise} {hash(source)}>"
+        file = f"<{self._name} {cell.role} {cell.exercise} {hash(source)}>"
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         with redirect_stdout(StringIO()) as printed:
             exec(compile(source, file, "exec"), namespace)
@@ -71,4 +72,4 @@ class Workbook:
 
 @functools.cache
 def workbook(lab: str) -> Workbook:
-    return Workbook(LABS / f"{lab}.md")
+    return Workbook(lab, read(LABS / f"{lab}.md"))

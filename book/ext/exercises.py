@@ -1,9 +1,10 @@
-"""Sphinx extension: the labs as pages. Answers are folded, and run; the learner's notebook is there to take along.
+"""Sphinx extension: exercises as pages show them. Answers are folded, and run; above each stands what a learner gets.
 
-A page is made from the cells of the lab's own text, so that a lab is written once: its first cell is folded, above each
-model answer stands what a learner gets in its place, and hidden cells are left out.
+In a chapter nothing but its answer cells is changed. A lab's page is made from the cells of the lab's own text, so that
+a lab is written once: its first cell is folded, hidden cells are left out, and the learner's notebook lies beside it.
 """
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,15 @@ NOTEBOOK = (
     '<p><a href="../_static/labs/{name}.ipynb" download>Take the notebook along</a> to work on it in JupyterLab or '
     "Colab. Here the answers are folded.</p>"
 )
+ANSWER = re.compile(r'^```\{code-cell\} python\n:tags: \[answer, "ex:(\w+)"\]\n(.*?)\n```$', re.MULTILINE | re.DOTALL)
 
 
 def as_page(app: Sphinx, name: str, source: list[str]) -> None:
-    """Replace the text of a page under labs/ by what its readers see."""
+    """Replace the text of a page by what its readers see."""
     if name.startswith("labs/"):
         source[0] = HEADER + "\n\n".join(parts(read(LABS / f"{name.removeprefix('labs/')}.md"), Path(name).name))
+    else:
+        source[0] = ANSWER.sub(lambda found: folded(Cell("code", found[2], ("answer", f"ex:{found[1]}"))), source[0])
 
 
 def parts(cells: list[Cell], name: str) -> Iterator[str]:
@@ -38,17 +42,22 @@ def parts(cells: list[Cell], name: str) -> Iterator[str]:
         if cell.kind == "markdown":
             yield f"+++\n\n{cell.source}"
         elif cell.role == "setup":
-            yield code(cell.source, folded="Show the first cell", tag="hide-cell")
+            yield code(cell.source, prompt="Show the first cell", tag="hide-cell")
         elif cell.role == "answer":
-            [stub] = released([cell])
-            yield f"```python\n{stub.source}\n```"
-            yield code(without_marks(cell.source), folded="Show the answer", tag="hide-input")
+            yield folded(cell)
         elif cell.role != "hidden":
             yield code(cell.source)
 
 
-def code(source: str, folded: str = "", tag: str = "") -> str:
-    options = f"---\ntags: [{tag}]\nmystnb: {{code_prompt_show: {folded}}}\n---\n" if folded else ""
+def folded(answer: Cell) -> str:
+    """What a learner gets in place of an answer, and below it the answer, folded."""
+    [stub] = released([answer])
+    model = code(without_marks(answer.source), prompt="Show the answer", tag="hide-input")
+    return f"```python\n{stub.source}\n```\n\n{model}"
+
+
+def code(source: str, prompt: str = "", tag: str = "") -> str:
+    options = f"---\ntags: [{tag}]\nmystnb: {{code_prompt_show: {prompt}}}\n---\n" if prompt else ""
     return f"```{{code-cell}} python\n{options}{source}\n```"
 
 

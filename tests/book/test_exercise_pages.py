@@ -1,4 +1,4 @@
-"""The page of a lab: answers are folded and run, what is hidden stays hidden, the learner's notebook lies beside it."""
+"""Exercises on pages: answers are folded and run, what is hidden stays hidden, the rest of a chapter is as written."""
 
 import importlib.util
 from pathlib import Path
@@ -11,7 +11,7 @@ from kvlib.grading.notebooks import as_notebook
 from kvlib.grading.released import released
 
 ROOT = Path(__file__).parents[2]
-_spec = importlib.util.spec_from_file_location("lab_pages", ROOT / "book" / "ext" / "lab_pages.py")
+_spec = importlib.util.spec_from_file_location("exercises", ROOT / "book" / "ext" / "exercises.py")
 extension = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(extension)
 
@@ -43,8 +43,9 @@ def test_the_first_cell_and_the_answers_are_folded():
 
 
 def test_above_an_answer_stands_what_a_learner_gets():
-    above = PAGE[next(number for number, part in enumerate(PAGE) if "Show the answer" in part) - 1]
-    assert above.startswith("```python\ndef total(a, b):\n    raise NotImplementedError")
+    above, answer, _ = "\n".join(PAGE).partition("```{code-cell} python\n---\ntags: [hide-input]")
+    assert answer
+    assert "```python\ndef total(a, b):\n    raise NotImplementedError" in above
 
 
 def test_nothing_hidden_and_no_mark_is_on_the_page():
@@ -52,10 +53,73 @@ def test_nothing_hidden_and_no_mark_is_on_the_page():
     assert BEGIN not in "".join(PAGE)
 
 
-def test_other_pages_are_left_as_they_are():
-    source = ["text"]
+BEFORE = """# 1 · What it can do
+
+```{code-cell} python
+print(1)
+```
+
+## Exercises
+
+**Sums.** Write it.
+
+"""
+ANSWER = """```{code-cell} python
+:tags: [answer, "ex:sum"]
+def total(a, b):
+    ### BEGIN SOLUTION
+    both = "\\n", a + b
+
+    return both[1]
+    ### END SOLUTION
+```"""
+AFTER = """
+
+```{code-cell} python
+:tags: [check, "ex:sum"]
+print(check("sum", total))
+```
+
+:::{dropdown} Hint
+Add.
+:::
+"""
+
+
+def chapter(text):
+    source = [text]
     extension.as_page(None, "book/01-what-it-can-do", source)
-    assert source == ["text"]
+    return source[0]
+
+
+def test_in_a_chapter_a_stub_and_the_folded_answer_stand_for_an_answer_cell():
+    page = chapter(BEFORE + ANSWER + AFTER)
+    assert page.startswith(BEFORE)
+    assert page.endswith(AFTER)
+    stub, answer = page.removeprefix(BEFORE).removesuffix(AFTER).split("\n\n", 1)
+    assert stub == (
+        "```python\ndef total(a, b):\n"
+        '    raise NotImplementedError("sum: write your answer here")\n```'
+    )
+    assert answer == (
+        "```{code-cell} python\n---\ntags: [hide-input]\nmystnb: {code_prompt_show: Show the answer}\n---\n"
+        'def total(a, b):\n    both = "\\n", a + b\n\n    return both[1]\n```'
+    )
+
+
+def test_a_page_without_an_answer_cell_is_left_as_it_is():
+    assert chapter(BEFORE + AFTER) == BEFORE + AFTER
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "book").glob("*.md")), ids=lambda path: path.stem)
+def test_nothing_of_a_chapter_changes_but_its_answer_cell(path):
+    text = path.read_text(encoding="utf-8")
+    before, tagged, rest = text.partition("```{code-cell} python\n:tags: [answer,")
+    page = chapter(text)
+    assert page.startswith(before)
+    assert page.endswith(rest.partition("\n```\n")[2])
+    assert BEGIN not in page
+    assert page.count("```python\n") - text.count("```python\n") == (1 if tagged else 0)
 
 
 def test_a_lab_is_read_from_its_own_file():
