@@ -56,7 +56,7 @@ def test_a_fault_is_said_in_words(answer, words):
 
 def test_what_is_not_written_yet_is_said_so():
     def unwritten(number):
-        raise NotImplementedError("double: write your answer in place of this line")
+        raise NotImplementedError("double: write your answer here")
 
     assert "Nothing is written yet" in str(EXERCISES.check("double", unwritten))
 
