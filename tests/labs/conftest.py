@@ -1,4 +1,4 @@
-"""A JupyterLab and a browser on it. KVBOOK_CHROMIUM names the browser where it is not `chromium` on the path."""
+"""A JupyterLab and a browser on it."""
 
 import json
 import os
@@ -9,12 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 ROOT = Path(__file__).parents[2]
 SCREENSHOTS = ROOT / "_build" / "screenshots"
-QUIET = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync")  # fmt: skip
 SETTINGS = {
     "notebook-extension/tracker": {"windowingMode": "none"},  # all cells are in the page, wherever it is scrolled
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False, "doNotDisturbMode": True},
@@ -75,25 +73,19 @@ def _address(folder, process):
 
 
 @pytest.fixture(scope="module")
-def page(server, notebook):
+def page(server, notebook, browser):
     """The notebook, all cells run. `complaints` are errors of the console."""
-    executable = os.environ.get("KVBOOK_CHROMIUM") or shutil.which("chromium")
-    if not executable:
-        pytest.fail("no Chromium: install one (Debian: apt install chromium) or name it in KVBOOK_CHROMIUM")
-    expect.set_options(timeout=PATIENCE * 1000)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=list(QUIET))
-        page = browser.new_page(viewport={"width": 1280, "height": 1000})
-        page.set_default_timeout(PATIENCE * 1000)
-        page.complaints = []
-        page.on("console", lambda message: message.type == "error" and page.complaints.append(message.text))
-        page.on("pageerror", lambda error: page.complaints.append(str(error)))
-        page.goto(f"{server}doc/tree/{notebook.name}")
-        page.wait_for_function("window.jupyterapp?.shell.currentWidget?.context?.sessionContext")
-        page.evaluate("jupyterapp.shell.currentWidget.context.sessionContext.ready")
-        page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
-        yield page
-        browser.close()
+    page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    page.set_default_timeout(PATIENCE * 1000)
+    page.complaints = []
+    page.on("console", lambda message: message.type == "error" and page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.goto(f"{server}doc/tree/{notebook.name}")
+    page.wait_for_function("window.jupyterapp?.shell.currentWidget?.context?.sessionContext")
+    page.evaluate("jupyterapp.shell.currentWidget.context.sessionContext.ready")
+    page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
+    yield page
+    page.close()
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,7 @@ from kvlib.grading.lab import BEGIN, END, read
 from kvlib.grading.notebooks import as_notebook
 from kvlib.grading.released import released
 
-LABS = Path(__file__).parents[2] / "labs"
-SOURCES = sorted(LABS.glob("[0-9][0-9]-*.md"))
+from .workbook import LABS, SOURCES, solved
 
 lab = pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.stem)
 
@@ -48,10 +46,7 @@ def run(notebook, folder):
 
 @lab
 def test_it_runs_top_to_bottom_and_its_checks_print_their_lines(source, tmp_path):
-    notebook = tmp_path / f"{source.stem}.ipynb"
-    solved = [cell for cell in read(source) if cell.role != "hidden"]  # these are run by test_answers and the grader
-    notebook.write_text(as_notebook(solved, source.stem), encoding="utf-8")
-    finished = run(notebook, tmp_path)
+    finished = run(solved(source.stem, tmp_path), tmp_path)
     assert finished.returncode == 0, finished.stdout
 
 

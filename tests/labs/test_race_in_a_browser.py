@@ -3,17 +3,15 @@
 The pictures lie in _build/screenshots.
 """
 
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import expect
 
-ROOT = Path(__file__).parents[2]
+from .workbook import solved
 
 
 @pytest.fixture(scope="module")
-def notebook():
-    return ROOT / "labs" / "09-race-the-kernel.ipynb"
+def notebook(tmp_path_factory):
+    return solved("09-race-the-kernel", tmp_path_factory.mktemp("race"))
 
 
 @pytest.fixture(scope="module")

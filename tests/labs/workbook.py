@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kvlib.grading.lab import Cell, read
+from kvlib.grading.notebooks import as_notebook
 from kvlib.grading.released import without_marks
 
 LABS = Path(__file__).parents[2] / "labs"
@@ -73,3 +74,11 @@ class Workbook:
 @functools.cache
 def workbook(lab: str) -> Workbook:
     return Workbook(lab, read(LABS / f"{lab}.md"))
+
+
+def solved(lab: str, folder: Path) -> Path:
+    """The notebook of a lab with its model answers, in `folder`; hidden cells are for test_answers and the grader."""
+    path = folder / f"{lab}.ipynb"
+    cells = [cell for cell in read(LABS / f"{lab}.md") if cell.role != "hidden"]
+    path.write_text(as_notebook(cells, lab), encoding="utf-8")
+    return path

@@ -1,7 +1,8 @@
 """A learner's manager beside kvlib's own: what is out of order in its tables, in words."""
 
 from kvlib.chance import Chance
-from kvlib.grading.exercises.allocator_pool import made, whole_numbers
+from kvlib.grading.exercises.allocator_calls import made, tried, whole_numbers
+from kvlib.grading.raised import described
 from kvlib.memory import BlockManager
 
 
@@ -48,28 +49,49 @@ class Compared:
         if blocks is None:
             return f"{has} and the table {self.theirs.tables[seq]!r:.60}, which is no list of blocks."
         if len(blocks) < needed:
-            without = len(blocks) * self.size + 1
-            return f"{has} and a table of {len(blocks)}: token {without} has no slot. It needs {needed}."
+            first = len(blocks) * self.size
+            return f"{has} and a table of {len(blocks)}; it needs {needed}. Position {first} has no slot."
         if len(blocks) > needed:
             full = " All slots of the others are taken, but nobody has come for the next." * (tokens % self.size == 0)
             return f"{has} and a table of {len(blocks)}; {needed} would do, and one holds nothing.{full}"
         return ""
 
     def room_fault(self, when: str) -> str:
-        """Whether as many blocks can be had as are free, asked by can_admit, which changes nothing."""
-        free = self.ours.num_free_blocks
-        if self.theirs.pool.num_free < free:
-            return f"{when} {free} blocks are free, the pool has {self.theirs.pool.num_free}: some were not given back."
-        for count in range(1, self.num_blocks + 1):
-            says = self.theirs.can_admit(count * self.size)
-            if bool(says) != (count <= free):
-                return f"{when} can_admit says {says!r:.20}. {self.misjudged(count * self.size, '')}"
-        return ""
+        """Whether as many blocks can be had as are free, asked by can_admit."""
+        free, says = self.ours.num_free_blocks, self.theirs.pool.num_free
+        if says != free:
+            why = ": some were not given back" * (says < free)
+            return (
+                f"{when} {free} of {self.num_blocks} blocks should be free, and the pool's num_free says {says}{why}."
+            )
+        asked = (self.judged(count * self.size, f"{when} ") for count in range(1, self.num_blocks + 1))
+        return next(filter(None, asked), "")
 
-    def misjudged(self, num_tokens: int, words: str) -> str:
-        """What `can_admit` should have seen."""
+    def judged(self, num_tokens: int, when: str = "") -> str:
+        """What is wrong with what `can_admit` does, in words; "" if nothing is."""
         needed, free = self.ours.blocks_for(num_tokens), self.ours.num_free_blocks
+        says, raised = tried(self.theirs.can_admit, num_tokens)
+        call = f"{when}can_admit({num_tokens})"
+        if raised:
+            return f"{call} is to say True or False. {described(raised)}"
+        if self.theirs.pool.num_free != free:
+            return f"{call} is to change nothing; it has changed num_free from {free} to {self.theirs.pool.num_free}."
+        if says is None:
+            return f"{call} returns None; is a `return` missing?"
+        if bool(says) == (needed <= free):
+            return ""
         return (
-            f"{num_tokens} tokens in blocks of {self.size} need {needed}, {free} of {self.num_blocks} are free{words}. "
-            "Blocks are compared with blocks, and as many as there are will do."
+            f"{call} says {says!r:.20}: {num_tokens} tokens in blocks of {self.size} need {needed}, and {free} of "
+            f"{self.num_blocks} are free. {self.misjudged(num_tokens, bool(says))}"
         )
+
+    def misjudged(self, num_tokens: int, says: bool) -> str:
+        """What may have been overlooked by one who says so."""
+        needed = self.ours.blocks_for(num_tokens)
+        if says:
+            return "A last block that is not full is a block, too."
+        if needed < self.ours.num_free_blocks:
+            return "Blocks are compared with blocks, not with tokens."
+        if num_tokens == needed * self.size and self.theirs.can_admit(num_tokens - 1):
+            return f"{needed} full blocks need no block more."
+        return "As many blocks as there are will do."

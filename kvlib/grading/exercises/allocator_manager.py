@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from kvlib.chance import Chance
 from kvlib.errors import OutOfBlocks
 from kvlib.grading.exercise import Seen
+from kvlib.grading.exercises.allocator_calls import Tried, tried
 from kvlib.grading.exercises.allocator_compared import Compared
-from kvlib.grading.exercises.allocator_pool import refusal
+from kvlib.grading.raised import described
 
 CALLS = 70
 
@@ -77,28 +78,29 @@ class _Trial(Compared):
         return list(self.lengths)[self.chance.below(len(self.lengths))]
 
     def admit(self, num_tokens: int) -> str:
-        if not self.theirs.can_admit(num_tokens):
-            return self.misjudged(num_tokens, "; they fit, and can_admit does not say so")
+        if fault := self.judged(num_tokens):
+            return fault
         self.num_named += 1
         seq = f"s{self.num_named}"
         self.ours.admit(seq, num_tokens)
         self.lengths[seq] = num_tokens
-        if raised := refusal(self.theirs.admit, seq, num_tokens):
-            return f"admit({seq!r}, {num_tokens}) raises {type(raised).__name__}, and can_admit had said True: {raised}"
+        if raised := tried(self.theirs.admit, seq, num_tokens).raised:
+            return f"admit({seq!r}, {num_tokens}) fits: can_admit had said True. {described(raised)}"
         return self.fault(f"After admit({seq!r}, {num_tokens})")
 
     def admit_refused(self, num_tokens: int) -> str:
-        if self.theirs.can_admit(num_tokens):
-            return self.misjudged(num_tokens, ", too few, and can_admit says that they fit")
-        raised = refusal(self.theirs.admit, "late", num_tokens)
-        return self.refusal_fault(raised, f"admit('late', {num_tokens})")
+        if fault := self.judged(num_tokens):
+            return fault
+        return self.refusal_fault(tried(self.theirs.admit, "late", num_tokens), f"admit('late', {num_tokens})")
 
     def append(self, seq: str) -> str:
         before = self.tables()[seq]
+        room = self.ours.table(seq).room
+        where = "its last block has an empty slot" if room else f"{self.ours.num_free_blocks} blocks are free"
         self.ours.append(seq)
         self.lengths[seq] += 1
-        if raised := refusal(self.theirs.append, seq):
-            return f"append({seq!r}) raises {type(raised).__name__}, and there is room for its token: {raised}"
+        if raised := tried(self.theirs.append, seq).raised:
+            return f"append({seq!r}) fits: {where}. {described(raised)}"
         after = self.tables().get(seq)
         if after and before and after[: len(before)] != before:
             return (
@@ -108,20 +110,19 @@ class _Trial(Compared):
         return self.fault(f"After append({seq!r})")
 
     def append_refused(self, seq: str) -> str:
-        return self.refusal_fault(refusal(self.theirs.append, seq), f"append({seq!r})")
+        return self.refusal_fault(tried(self.theirs.append, seq), f"append({seq!r})")
 
     def free(self, seq: str) -> str:
         self.ours.free(seq)
         del self.lengths[seq]
-        if raised := refusal(self.theirs.free, seq):
-            return f"free({seq!r}) raises {type(raised).__name__}: {raised}"
+        if raised := tried(self.theirs.free, seq).raised:
+            return f"free({seq!r}) is in order. {described(raised)}"
         return self.fault(f"After free({seq!r})")
 
-    def refusal_fault(self, raised: Exception | None, call: str) -> str:
-        said = f"{call} does not fit, {self.ours.num_free_blocks} blocks are free,"
-        if not isinstance(raised, OutOfBlocks):
-            done = "it is done" if raised is None else f"it raises {type(raised).__name__}"
-            return f"{said} and {done}; it raises OutOfBlocks."
+    def refusal_fault(self, done: Tried, call: str) -> str:
+        if instead := done.instead_of(OutOfBlocks):
+            free = self.ours.num_free_blocks
+            return f"{call} does not fit, {free} blocks are free: it {instead}."
         return self.fault(f"A refused call changes nothing, but after {call}, which is refused,")
 
     def drain(self) -> Seen:

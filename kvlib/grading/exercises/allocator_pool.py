@@ -1,43 +1,14 @@
 """What is seen of a pool of blocks under a random workload."""
 
-import operator
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from kvlib.chance import Chance
 from kvlib.errors import DoubleFree, OutOfBlocks
 from kvlib.grading.exercise import Score, Seen, Wrong
-from kvlib.grading.raised import uncallable
+from kvlib.grading.exercises.allocator_calls import made, tried, whole_numbers
+from kvlib.grading.raised import described
 
 CALLS = 60
-
-
-def made(answer: object, **sizes: int) -> Any:
-    """The object that a learner's class makes of `sizes`. Raises Wrong where it cannot be called so."""
-    if complaint := uncallable(answer, sizes):
-        raise Wrong(f"{complaint.replace('a function', 'a class')}.")
-    return answer(**sizes)  # type: ignore[operator]
-
-
-def whole_numbers(value: object) -> list[int] | None:
-    """`value` as a list of ints if it is worth one, else None."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
-        return None
-    try:
-        return [operator.index(number) for number in value]
-    except TypeError:
-        return None
-
-
-def refusal(call: Callable, *arguments: object) -> Exception | None:
-    """What the call raises; None if it returns. What nobody has written yet is no refusal."""
-    try:
-        call(*arguments)
-    except NotImplementedError:
-        raise
-    except Exception as raised:
-        return raised
-    return None
 
 
 def pool(answer: object, chance: Chance) -> Iterator[Seen | Score]:
@@ -87,13 +58,14 @@ class _Trial:
         yield Seen("a take of more than there is raises OutOfBlocks and changes nothing", refused, refusal_fault)
 
     def take(self, count: int) -> str:
-        try:
-            given = self.pool.take(count)
-        except OutOfBlocks:
+        given, raised = tried(self.pool.take, count)
+        if isinstance(raised, OutOfBlocks):
             return f"take({count}) raises OutOfBlocks while {self.num_free} of {self.num_blocks} blocks are free."
+        if raised:
+            return f"take({count}) fits: {self.num_free} of {self.num_blocks} blocks are free. {described(raised)}"
         blocks = whole_numbers(given)
         if blocks is None or len(blocks) != count:
-            return f"take({count}) returns {given!r:.60}; it returns a list of {count} block numbers."
+            return f"take({count}) returns {given!r:.60}; a list of {count} block numbers is wanted."
         owned = {block for owner in self.held for block in owner}
         for block in blocks:
             if not 1 <= block <= self.num_blocks:
@@ -109,18 +81,17 @@ class _Trial:
 
     def give_back(self, place: int) -> str:
         blocks = self.held[place]
-        if raised := refusal(self.pool.give_back, list(blocks)):
-            return f"give_back({blocks}) raises {type(raised).__name__}, and all of them are in use: {raised}"
+        if raised := tried(self.pool.give_back, list(blocks)).raised:
+            return f"give_back({blocks}) is in order: all of them are in use. {described(raised)}"
         del self.held[place]
         return self.miscounted(f"After give_back({blocks})")
 
     def ask_too_much(self, count: int) -> str:
         said = f"take({count}) while {self.num_free} of {self.num_blocks} are free"
-        raised = refusal(self.pool.take, count)
-        if raised is None:
-            return f"{said} returns: all of them or none, and here OutOfBlocks."
-        if not isinstance(raised, OutOfBlocks):
-            return f"{said} raises {type(raised).__name__}; whoever waits for memory catches OutOfBlocks and no other."
+        done = tried(self.pool.take, count)
+        if instead := done.instead_of(OutOfBlocks):
+            why = "Whoever waits for memory catches that and no other" if done.raised else "All of them or none"
+            return f"{said} {instead}. {why}."
         return self.miscounted(f"A refused call changes nothing, but after {said}, which is refused,")
 
     def misuse(self) -> Seen:
@@ -139,11 +110,9 @@ class _Trial:
             ([blocks[0], blocks[0]], "one block twice in one call"),
             ([self.num_blocks + 1], "a block that the pool does not have"),
         ):
-            raised = refusal(self.pool.give_back, given)
             said = f"give_back({given}), {words},"
-            if not isinstance(raised, DoubleFree):
-                done = "is taken" if raised is None else f"raises {type(raised).__name__}"
-                return Seen(law, counts, f"{said} {done}; it raises DoubleFree.")
+            if instead := tried(self.pool.give_back, given).instead_of(DoubleFree):
+                return Seen(law, counts, f"{said} {instead}.")
             if fault := self.miscounted(f"A refused call changes nothing, but after {said} which is refused,"):
                 return Seen(law, counts, fault)
             counts.append(self.num_free)
@@ -162,4 +131,4 @@ class _Trial:
         number = self.pool.num_free
         if callable(number):
             return "num_free is a method; it is read without brackets, so write @property above it."
-        return "" if number == self.num_free else f"{when} num_free is {number!r:.20}; {self.num_free} blocks are free."
+        return "" if number == self.num_free else f"{when} num_free is {number!r:.20}; it should be {self.num_free}."

@@ -112,9 +112,9 @@ def _split(attention: Answer, chance: Chance) -> Iterator[Seen]:
         if num_splits > 1 and most >= 70:
             raise Wrong(f"With {num_splits} splits of 70 tokens one program still reads {most} tokens.")
     num_splits = 2 + chance.below(6)
-    problem = exact(chance, 3, 2, 2, 32, HARD)
-    longest = int(problem.inputs["context_lens"].max())
-    yield _means(attention, problem, num_splits=num_splits, max_context_len=longest)
+    drawn = exact(chance, 3, 2, 2, 32, HARD)
+    longest = int(drawn.inputs["context_lens"].max())
+    yield _means(attention, drawn, num_splits=num_splits, max_context_len=longest)
 
 
 def _means(answer: Answer, problem: Exact, scaled: bool = True, **options: int) -> Seen:
