@@ -3,8 +3,8 @@
 import pytest
 
 from kvlib.errors import DoubleFree, OutOfBlocks
-from kvlib.grading.exercises.allocator import EXERCISES, check
-from kvlib.grading.exercises.allocator_slots import CountedTable
+from kvlib.grading.exercises.allocator.checks import EXERCISES, check
+from kvlib.grading.exercises.allocator.slots import CountedTable
 
 IN_POOL = "check('pool', Pool) finds a fault in your Pool, so mend that first."
 IN_MANAGER = "check('manager', Manager) finds a fault in your Manager, so mend that first."

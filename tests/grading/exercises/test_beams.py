@@ -1,7 +1,7 @@
 """The families of a search, as its log tells them, and the memory that counts copies."""
 
 from kvlib.events import EventLog
-from kvlib.grading.exercises.beams import BeamMemory, families
+from kvlib.grading.exercises.sharing.beams import BeamMemory, families
 from kvlib.memory import RecordedBlockManager
 
 

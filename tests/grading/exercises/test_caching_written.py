@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from kvlib.grading.exercises.caching_written import NumbersWritten
+from kvlib.grading.exercises.caching.written import NumbersWritten
 
 ROOM, NEW, OLD = torch.zeros(10, 3), torch.ones(2, 3), torch.ones(5, 3)
 WAYS = {

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kvlib.grading.exercises.measuring_pictures import batches, matrices, runs, steps, stopwatch
-from kvlib.grading.exercises.sizing_pictures import card, heads, last_blocks, lengths
+from kvlib.grading.exercises.measuring.pictures import batches, matrices, runs, steps, stopwatch
+from kvlib.grading.exercises.sizing.pictures import card, heads, last_blocks, lengths
 
 PICTURES = [
     (matrices({"query": (576, 576), "key": (192, 576)}), "query 576 x 576, key 192 x 576."),

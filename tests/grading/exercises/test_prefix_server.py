@@ -1,6 +1,6 @@
 """The prefix cache that attacks are tried on says what it computed, and what was another prompt's."""
 
-from kvlib.grading.exercises.prefix_server import Served, Server
+from kvlib.grading.exercises.prefixes.server import Served, Server
 
 PROMPT = list(range(100, 118))
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kvlib.errors import EndlessLoop
 from kvlib.grading.exercise import Wrong
 from kvlib.grading.exercises.scheduling_drive import ours, played
 from kvlib.grading.exercises.scheduling_log import told_by, told_by_ours
@@ -27,12 +28,11 @@ class FirstComeFirstServed:
         self.waiting.append(request)
 
     def schedule(self):
-        before = len(self.running)
         while not self.fit(self.running):
             self.waiting.insert(0, self.running.pop())
-        while len(self.running) >= before and self.waiting and self.fit([*self.running, self.waiting[0]]):
+        while self.waiting and self.fit([*self.running, self.waiting[0]]):
             self.running.append(self.waiting.pop(0))
-        return list(self.running)
+        return self.running
 
     def finish(self, request):
         self.running.remove(request)
@@ -90,6 +90,27 @@ def test_whoever_runs_after_the_end_is_named():
 
     with pytest.raises(Wrong, match="request 2 runs and has ended"):
         played(Forgetful, ARRIVALS, 100, 4)
+
+
+def test_a_list_of_nobody_while_some_have_not_ended_is_told_apart_from_a_server_that_stands_still():
+    class NamingOnlyWhoJoins(FirstComeFirstServed):
+        def schedule(self):
+            before = list(self.running)
+            return [each for each in super().schedule() if each not in before]
+
+    with pytest.raises(Wrong, match="In iteration 2, your list is empty, and 2 of those who ran have not ended"):
+        played(NamingOnlyWhoJoins, ARRIVALS, 7, 4)
+
+
+def test_making_room_without_end_is_stopped():
+    class Endless(FirstComeFirstServed):
+        def schedule(self):
+            while not self.fit(self.running):
+                self.waiting.insert(0, self.running[-1])
+            return super().schedule()
+
+    with pytest.raises(EndlessLoop, match="1,000,000 times in one iteration"):
+        played(Endless, ARRIVALS, 4, 4)
 
 
 def test_more_than_the_memory_holds_is_told_with_both_numbers():

@@ -4,8 +4,8 @@ import pytest
 
 from kvlib.chance import Chance
 from kvlib.errors import OutOfBlocks
-from kvlib.grading.exercises.sharing_append import as_memory
-from kvlib.grading.exercises.sharing_memory import Film, Memory
+from kvlib.grading.exercises.sharing.append import as_memory
+from kvlib.grading.exercises.sharing.memory import Film, Memory
 from kvlib.memory import BlockManager
 from kvlib.show.board import Board
 

@@ -8,7 +8,8 @@ import torch
 
 from kvlib.chance import Chance
 from kvlib.grading.exercise import Exercise, Exercises, Wrong
-from kvlib.grading.exercises import measuring, sizing
+from kvlib.grading.exercises.measuring import checks as measuring
+from kvlib.grading.exercises.sizing import checks as sizing
 from kvlib.grading.exercises.sums import NUM_CASES, Case, asked, sums
 
 EXERCISES = [(module, name) for module in (measuring, sizing) for name in module.EXERCISES.names]

@@ -8,9 +8,9 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 from kvlib.errors import BadInput, MissingPackage
-from kvlib.grading.exercises import vllm_recording
-from kvlib.grading.exercises.vllm_player import compared, first_difference, played, summary
-from kvlib.grading.exercises.vllm_recording import (
+from kvlib.grading.exercises.vllm import recording as recorder
+from kvlib.grading.exercises.vllm.player import compared, first_difference, played, summary
+from kvlib.grading.exercises.vllm.recording import (
     CONFIG,
     MEASURED,
     NOT_MEASURED,
@@ -20,8 +20,8 @@ from kvlib.grading.exercises.vllm_recording import (
     record_run,
     recordings,
 )
-from kvlib.grading.exercises.vllm_workload import HITS, METRICS, PREEMPTIONS, QUERIES, RUNNING, USAGE, small_workload
-from kvlib.grading.exercises.vllm_workload import predicted as predict
+from kvlib.grading.exercises.vllm.workload import HITS, METRICS, PREEMPTIONS, QUERIES, RUNNING, USAGE, small_workload
+from kvlib.grading.exercises.vllm.workload import predicted as predict
 
 WORKLOAD = small_workload(num_requests=8, num_gpu_blocks=30)
 
@@ -157,14 +157,14 @@ def test_a_summary_of_a_run_without_queries_has_no_hit_rate(predicted):
 
 
 def test_without_vllm_nothing_is_imported_set_or_written(monkeypatch, tmp_path):
-    monkeypatch.setattr(vllm_recording.importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(vllm_recording.importlib, "import_module", lambda name: pytest.fail(f"{name} was imported"))
+    monkeypatch.setattr(recorder.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(recorder.importlib, "import_module", lambda name: pytest.fail(f"{name} was imported"))
     monkeypatch.delenv("VLLM_ENABLE_V1_MULTIPROCESSING", raising=False)
     assert "vLLM is not installed" in missing()
     with pytest.raises(MissingPackage, match=r"vllm==0\.33\.0"):
         record_run(WORKLOAD, tmp_path / "run.json")
     assert not list(tmp_path.iterdir())
-    assert "VLLM_ENABLE_V1_MULTIPROCESSING" not in vllm_recording.os.environ
+    assert "VLLM_ENABLE_V1_MULTIPROCESSING" not in recording.os.environ
 
 
 class StandIn:
@@ -201,12 +201,10 @@ def test_the_recorder_asks_after_every_step_and_writes_a_whole_recording(monkeyp
     vllm = ModuleType("vllm")
     vllm.LLM, vllm.SamplingParams = StandIn, SimpleNamespace
     monkeypatch.setitem(sys.modules, "vllm", vllm)
-    monkeypatch.setattr(vllm_recording, "missing", lambda: "")
+    monkeypatch.setattr(recording, "missing", lambda: "")
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a made-up GPU")
-    monkeypatch.setattr(
-        vllm_recording, "record", lambda *packages: {"date": "", "device": "", "versions": {"vllm": "0"}}
-    )
-    for name in vllm_recording.ALONE:
+    monkeypatch.setattr(recording, "record", lambda *packages: {"date": "", "device": "", "versions": {"vllm": "0"}})
+    for name in recording.ALONE:
         monkeypatch.setenv(name, "before")
     recorded = record_run(WORKLOAD, tmp_path / "run.json")
     assert recorded["steps"] == predicted

@@ -1,0 +1,1 @@
+"""Lab 0, *Set up and measure your machine*."""

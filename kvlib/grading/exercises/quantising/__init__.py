@@ -1,0 +1,1 @@
+"""Lab 10, *Quantised caches*."""

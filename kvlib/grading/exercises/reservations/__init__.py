@@ -1,0 +1,1 @@
+"""Lab 4, *Reservation policies*."""

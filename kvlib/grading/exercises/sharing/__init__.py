@@ -1,0 +1,1 @@
+"""Lab 5, *Fork and copy-on-write, beam search*."""
