@@ -164,7 +164,7 @@ def test_without_vllm_nothing_is_imported_set_or_written(monkeypatch, tmp_path):
     with pytest.raises(MissingPackage, match=r"vllm==0\.33\.0"):
         record_run(WORKLOAD, tmp_path / "run.json")
     assert not list(tmp_path.iterdir())
-    assert "VLLM_ENABLE_V1_MULTIPROCESSING" not in recording.os.environ
+    assert "VLLM_ENABLE_V1_MULTIPROCESSING" not in recorder.os.environ
 
 
 class StandIn:
@@ -201,10 +201,10 @@ def test_the_recorder_asks_after_every_step_and_writes_a_whole_recording(monkeyp
     vllm = ModuleType("vllm")
     vllm.LLM, vllm.SamplingParams = StandIn, SimpleNamespace
     monkeypatch.setitem(sys.modules, "vllm", vllm)
-    monkeypatch.setattr(recording, "missing", lambda: "")
+    monkeypatch.setattr(recorder, "missing", lambda: "")
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a made-up GPU")
     monkeypatch.setattr(recording, "record", lambda *packages: {"date": "", "device": "", "versions": {"vllm": "0"}})
-    for name in recording.ALONE:
+    for name in recorder.ALONE:
         monkeypatch.setenv(name, "before")
     recorded = record_run(WORKLOAD, tmp_path / "run.json")
     assert recorded["steps"] == predicted
