@@ -4,8 +4,8 @@ import pytest
 
 from kvlib.chance import Chance
 from kvlib.grading.exercise import Wrong
-from kvlib.grading.exercises.scheduling_drive import ours
-from kvlib.grading.exercises.scheduling_keep import ALLOWED, crowd, keep, ruled
+from kvlib.grading.exercises.scheduling.drive import ours
+from kvlib.grading.exercises.scheduling.keep import ALLOWED, crowd, keep, ruled
 
 CROWD = crowd(Chance(7))
 

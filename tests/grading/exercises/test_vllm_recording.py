@@ -203,7 +203,7 @@ def test_the_recorder_asks_after_every_step_and_writes_a_whole_recording(monkeyp
     monkeypatch.setitem(sys.modules, "vllm", vllm)
     monkeypatch.setattr(recorder, "missing", lambda: "")
     monkeypatch.setattr("torch.cuda.get_device_name", lambda: "a made-up GPU")
-    monkeypatch.setattr(recording, "record", lambda *packages: {"date": "", "device": "", "versions": {"vllm": "0"}})
+    monkeypatch.setattr(recorder, "record", lambda *packages: {"date": "", "device": "", "versions": {"vllm": "0"}})
     for name in recorder.ALONE:
         monkeypatch.setenv(name, "before")
     recorded = record_run(WORKLOAD, tmp_path / "run.json")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kvlib.events import EventLog
-from kvlib.grading.exercises.scheduling_drive import Journal, ours, played
+from kvlib.grading.exercises.scheduling.drive import Journal, ours, played
 from kvlib.memory import RecordedBlockManager
 from kvlib.serving.workload import Arrival
 

@@ -28,10 +28,12 @@ def costs(answer: Any, chance: Chance) -> Iterator[Seen]:
     law = "swapping moves whole blocks out and in, in as many copies as they take"
     yield Seen(law, _microseconds(cases), fault_in(cases))
     cases = []
-    for number in range(6):
+    for number in range(9):
         weights_ms, token_us, num_running = 5 + chance.below(40), 40 + chance.below(200), 1 + chance.below(60)
+        if number % 3 == 2:
+            num_running += 1000 * weights_ms // token_us  # these alone take longer than the weights
         free = 1000 * weights_ms // token_us - num_running
-        num_tokens = max(1, free // 2) if number % 2 else max(1, free) + 1 + chance.below(900)
+        num_tokens = max(1, free // 2) if number % 3 == 1 else max(1, free) + 1 + chance.below(900)
         beside = (num_tokens, num_running, weights_ms / 1e3, token_us / 1e6)
         cases.append(_recomputing(_seconds(recompute(**dict(zip(RECOMPUTE, beside))), "recompute_s"), *beside))
     yield Seen("recomputing costs what it makes an iteration longer", _microseconds(cases), fault_in(cases))
@@ -41,7 +43,7 @@ def _swapping(given: float, n: int, b: int, copies: int, k: int, copy_s: float, 
     def seconds(blocks: float, filled: float) -> float:
         return 2 * blocks * copies * (copy_s + filled * k / bytes_per_s)
 
-    right = seconds(ceil(n / b), b)
+    right, transfer_s = seconds(ceil(n / b), b), 2 * ceil(n / b) * copies * b * k / bytes_per_s
     return Case(
         f"{n} tokens in blocks of {b}: {1e3 * given:.4f} ms, not {1e3 * right:.4f}.",
         given,
@@ -53,19 +55,27 @@ def _swapping(given: float, n: int, b: int, copies: int, k: int, copy_s: float, 
             "That is a copy for each token. One copy moves b tokens.": seconds(n, 1),
             "A copy moves the bytes of one block, not those of all n tokens.": seconds(ceil(n / b), n),
             "A copy moves the bytes of all b tokens of its block.": seconds(ceil(n / b), 1),
+            "Each copy of a block has a start of its own, not each block.": seconds(ceil(n / b), b)
+            - 2 * ceil(n / b) * (copies - 1) * copy_s,
+            "Each copy has a start of its own, not each way.": 2 * copy_s + transfer_s,
+            "Each copy has a start of its own: t belongs into the bracket.": copy_s + transfer_s,
         },
     )
 
 
 def _recomputing(given: float, n: int, running: int, weights_s: float, token_s: float) -> Case:
-    right = max(weights_s, (running + n) * token_s) - max(weights_s, running * token_s)
+    with_s = max(weights_s, (running + n) * token_s)
+    right = with_s - max(weights_s, running * token_s)
     return Case(
-        f"{n} tokens beside {running} that run: {1e3 * given:.4f} ms, not {1e3 * right:.4f}.",
+        f"{n} tokens beside {running} that run, with W = {1e3 * weights_s:g} ms and a = {1e6 * token_s:g} µs: "
+        f"{1e3 * given:.4f} ms, not {1e3 * right:.4f}.",
         given,
         right,
         {
             "The weights are read anyway, and tokens that fit into that time cost nothing more.": n * token_s,
-            "That is the whole iteration. It would have run without them too.": max(weights_s, (running + n) * token_s),
+            "That is the whole iteration. It would have run without them too.": with_s,
+            "Without them it may take longer than the weights already.": with_s - weights_s,
+            "Without them it takes as long as the weights at least.": with_s - running * token_s,
             "Those that run want arithmetic too: a token each.": max(weights_s, n * token_s) - weights_s,
             "That is an iteration of its own. They run beside others.": max(weights_s, n * token_s),
         },

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from kvlib.grading.exercise import Wrong
+from kvlib.grading.exercises.scheduling.request import Looks, Request
 from kvlib.serving.batch import Batch, SimulatedRequest
 from kvlib.serving.cost import IterationCost
 from kvlib.serving.counted import CountedBlocks
@@ -11,20 +12,6 @@ from kvlib.serving.simulator import Simulation
 from kvlib.serving.workload import Arrival
 
 UNLIMITED = 10**9  # requests, and prompt tokens of an iteration: memory is the only limit
-
-
-class Request:
-    """What a scheduler sees of a request: its `number`, from 1 in the order of arrival, and its `num_tokens`, the
-    prompt's and those written so far. Whoever runs has stored them all when the iteration ends."""
-
-    __slots__ = ("num_tokens", "number")
-
-    def __init__(self, number: int, num_tokens: int) -> None:
-        self.number = number
-        self.num_tokens = num_tokens
-
-    def __repr__(self) -> str:
-        return f"Request({self.number}, {self.num_tokens} tokens)"
 
 
 class Journal(Batch):
@@ -72,7 +59,8 @@ class Driven(Simulation):
     """A Simulation in which `answer(num_blocks=..., block_size=...)` chooses who runs. It has three methods:
     `add(request)`, `schedule()` -> the list of those who run in this iteration, `finish(request)`.
 
-    `step` raises Wrong, in words, where the list is none, names somebody who has ended, or does not fit.
+    `step` raises Wrong, in words, where the list is none, names somebody who has ended, or does not fit, and
+    EndlessLoop where `schedule` looks at its requests and does not come back.
     """
 
     batch: Journal
@@ -90,6 +78,7 @@ class Driven(Simulation):
         self.scheduler = answer(num_blocks=memory.num_blocks, block_size=memory.block_size)
         self._num_blocks, self._block_size = memory.num_blocks, memory.block_size
         self._seen: dict[int, Request] = {}  # those that have come and not ended
+        self._looks = Looks()
         self._joining: list[SimulatedRequest] = []
 
     def step(self) -> bool:
@@ -97,14 +86,14 @@ class Driven(Simulation):
         if not super().step():
             return False
         for number in self.batch.ran[-1]:
-            self._seen[number].num_tokens += 1
+            self._seen[number].write()
             if number in self.batch.ended:
                 self.scheduler.finish(self._seen.pop(number))
         return True
 
     def _receive(self, request: SimulatedRequest) -> None:
         super()._receive(request)
-        self._seen[request.number] = Request(request.number, request.num_tokens)
+        self._seen[request.number] = Request(request.number, request.num_tokens, self._looks)
         self.scheduler.add(self._seen[request.number])
 
     def _make_room(self) -> None:
@@ -129,7 +118,8 @@ class Driven(Simulation):
 
     def _chosen(self) -> list[int]:
         """The numbers of those who run in this iteration."""
-        iteration, chosen = f"In iteration {self.batch.iteration} ", self.scheduler.schedule()
+        self._looks.count = 0
+        iteration, chosen = f"In iteration {self.batch.iteration}, ", self.scheduler.schedule()
         if not isinstance(chosen, list | tuple) or not all(isinstance(each, Request) for each in chosen):
             raise Wrong(f"schedule() returned {chosen!r:.60}. It returns a list of requests: those that run.")
         numbers = [request.number for request in chosen]
@@ -137,12 +127,14 @@ class Driven(Simulation):
             raise Wrong(f"{iteration}request {strangers[0]} runs and has ended. finish(request) tells you who has.")
         if len(set(numbers)) < len(numbers):
             raise Wrong(f"{iteration}one request is twice in your list; the numbers are {numbers}.")
+        if not numbers and self.batch.running:
+            raise Wrong(f"{iteration}your list is empty. It names also those who ran and have not ended.")
         if not numbers:
             raise Wrong(f"{iteration}nobody runs, though {len(self._seen)} wait and the whole memory is free.")
         wanted = sum(-(-self._seen[number].num_tokens // self._block_size) for number in numbers)
         if wanted > self._num_blocks:
             raise Wrong(
-                f"{iteration}{len(chosen)} requests run. All their tokens take {wanted} blocks, and there are "
+                f"{iteration}the tokens of the {len(chosen)} who run take {wanted} blocks, and there are "
                 f"{self._num_blocks}. The newest token of each needs its slot too."
             )
         return numbers

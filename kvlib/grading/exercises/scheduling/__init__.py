@@ -1,0 +1,1 @@
+"""Lab 7, *The scheduler*."""
