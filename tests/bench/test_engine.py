@@ -23,14 +23,6 @@ from kvlib.errors import BadConfig
 MIXED = [Wanted([5, 6, 7], 4), Wanted([9] * 20, 2), Wanted([3, 1], 9), *(Wanted([number], 3) for number in range(8))]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
 @pytest.fixture(scope="module")
 def model():
     return load()

@@ -97,10 +97,7 @@ def test_in_a_chapter_a_stub_and_the_folded_answer_stand_for_an_answer_cell():
     assert page.startswith(BEFORE)
     assert page.endswith(AFTER)
     stub, answer = page.removeprefix(BEFORE).removesuffix(AFTER).split("\n\n", 1)
-    assert stub == (
-        "```python\ndef total(a, b):\n"
-        '    raise NotImplementedError("sum: write your answer here")\n```'
-    )
+    assert stub == ('```python\ndef total(a, b):\n    raise NotImplementedError("sum: write your answer here")\n```')
     assert answer == (
         "```{code-cell} python\n---\ntags: [hide-input]\nmystnb: {code_prompt_show: Show the answer}\n---\n"
         'def total(a, b):\n    both = "\\n", a + b\n\n    return both[1]\n```'

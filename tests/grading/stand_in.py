@@ -1,4 +1,4 @@
-"""A run of a notebook without a kernel: its cells are executed here, one after the other, and compared as nbval does."""
+"""A run of a notebook without a kernel: its cells are executed here, one after another, and compared as by nbval."""
 
 import json
 from functools import partial

@@ -1,7 +1,5 @@
 """The product in C: the bits of a row depend on the row alone. Collected where there is a C compiler."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -12,14 +10,6 @@ from kvlib.errors import BadInput
 from kvlib.models.linear import NativeLinear
 
 SIZES = st.integers(1, 130)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    num_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(num_threads)
 
 
 def problem(rows: int, inputs: int, outputs: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -71,10 +71,11 @@ def test_type_in_figures_is_readable_on_a_phone(open_page: Callable, path: str) 
     assert small == []
 
 
-def test_page_is_light_and_loads_no_font(open_page: Callable, path: str, page_weights: dict[str, int]) -> None:
-    sizes = open_page(path).bytes_by_url
-    page_weights[path] = sum(sizes.values())
-    assert page_weights[path] <= BUDGET, sorted(sizes.items(), key=lambda item: -item[1])[:5]
+def test_page_is_light_and_loads_no_font(open_page: Callable, path: str, record_property: Callable) -> None:
+    sizes = open_page(path).bytes_by_url()
+    weight = sum(sizes.values())
+    record_property("page weight, compressed", f"{weight / 1000:8.0f} kB  {path}")
+    assert weight <= BUDGET, sorted(sizes.items(), key=lambda item: -item[1])[:5]
     assert not [url for url in sizes if re.search(r"\.(woff2?|ttf|otf)\b", url)]
 
 
