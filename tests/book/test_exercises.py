@@ -137,7 +137,11 @@ def test_each_wrong_answer_has_a_message_of_its_own(chapter):
     assert [words for words, times in said.items() if times > 1] == []
 
 
-@pytest.mark.parametrize("answer", [None, 3, lambda **_: None, lambda **_: "A", lambda **_: [1.5, None]], ids=str)
+@pytest.mark.parametrize(
+    "answer",
+    [None, 3, lambda **_: None, lambda **_: "A", lambda **_: [1.5, None]],
+    ids=["None", "3", "nothing", "text", "list"],
+)
 @pytest.mark.parametrize("name", EXERCISES.names)
 def test_an_answer_that_makes_no_sense_is_told_so_in_words(name, answer):
     verdict = EXERCISES.check(name, answer)
