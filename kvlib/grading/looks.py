@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 LONGEST = 100_000  # characters
 IMPORTERS = {"__import__", "import_module", "find_spec", "exec", "eval", "compile", "run_module", "run_path"}
+FRAMES = {"_getframe", "currentframe", "f_back", "f_globals", "f_locals", "tb_frame", "gi_frame", "cr_frame"}
+FRAMES |= {"get_objects", "get_referrers", "settrace", "setprofile"}
+"""What leads from an answer to the code that calls it, where the values are that are looked for."""
 COMMANDS = re.compile(r"^([ \t]*)([%!].*|\?{0,2}[\w.]+\?{1,2}|\?{1,2}[\w.]+)[ \t]*$", re.MULTILINE)
 MARKER = re.compile(r"^([ \t]*#[# \t]*)(?=(?:NBVAL|PYTEST)_\w+[ \t]*$)", re.MULTILINE)
 
@@ -42,6 +45,15 @@ def forbidden(source: str, model: str) -> str:
     """The first part of kvlib that an answer imports, and the model answer does not; "" if it imports none."""
     allowed = set(_imported(ast.parse(model)))
     return next((name for name in _imported(ast.parse(source)) if name not in allowed), "")
+
+
+def looks_at_its_caller(source: str) -> str:
+    """The first name in an answer that leads to the code that calls it; "" if none does."""
+    for node in ast.walk(ast.parse(source)):
+        name = node.value if isinstance(node, ast.Constant) else _last_name(node) if isinstance(node, ast.expr) else ""
+        if isinstance(name, str) and name in FRAMES:
+            return name
+    return ""
 
 
 def _syntax_error(source: str) -> str:

@@ -6,11 +6,12 @@ from kvlib.grading.answers import Answer, find, is_unwritten
 from kvlib.grading.assemble import ANSWER, assemble, check_cells
 from kvlib.grading.judge import Result, clean, judge, raised_a_name
 from kvlib.grading.labs import Lab
-from kvlib.grading.looks import forbidden, parsed
+from kvlib.grading.looks import forbidden, looks_at_its_caller, parsed
 from kvlib.grading.reference import Runner
 from kvlib.grading.submitted import Notebook
 
 IMPORTS = "imports "
+LOOKS = "looks at what calls it, by "
 FAILED = "the grader itself failed: "
 BESIDE = "only answer cells and given ones are run: what an answer needs stands in its cell"
 Expected = Mapping[str, Mapping[str, str]]
@@ -40,7 +41,7 @@ def _grade(notebook: Notebook, lab: Lab, exercise: str, seed: int, expected: Map
     source, error, note = parsed(answer.cell.source)
     notes = "; ".join(filter(None, (answer.note, clean(note))))
     refusal = "not answered" if is_unwritten(answer.cell.source, lab.stub(exercise)) else error
-    refusal = refusal or _import(source, lab.model(exercise))
+    refusal = refusal or _refusal(source, lab.model(exercise))
     if refusal:
         return Result(False, clean(refusal), note=notes)
     checks = check_cells(lab, exercise)
@@ -62,11 +63,15 @@ def _own(answers: Mapping[str, Answer], lab: Lab, exercise: str) -> dict[str, st
     for earlier in lab.exercises[: lab.exercises.index(exercise)]:
         if earlier in answers and not is_unwritten(answers[earlier].cell.source, lab.stub(earlier)):
             source, error, _ = parsed(answers[earlier].cell.source)
-            if not error and not _import(source, lab.model(earlier)):
+            if not error and not _refusal(source, lab.model(earlier)):
                 own[earlier] = source
     return own
 
 
-def _import(source: str, model: str) -> str:
+def _refusal(source: str, model: str) -> str:
+    """What a look at an answer finds that no answer needs, or ""."""
     name = forbidden(source, model)
-    return f"{IMPORTS}{name}; everything an answer needs is imported by the given cells" if name else ""
+    if name:
+        return f"{IMPORTS}{name}; everything an answer needs is imported by the given cells"
+    caller = looks_at_its_caller(source)
+    return f"{LOOKS}{caller}; an answer works with what it is given" if caller else ""

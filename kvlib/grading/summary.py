@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kvlib.grading.grade import Graded, Plan
 from kvlib.grading.judge import MORE, clean
 from kvlib.grading.marks import BEST_OF
-from kvlib.grading.one_file import FAILED, IMPORTS
+from kvlib.grading.one_file import FAILED, IMPORTS, LOOKS
 
 MOST_NAMED = 8
 NO_END = "no end after"
@@ -33,7 +33,7 @@ def as_text(graded: Graded, plan: Plan, warning: str) -> str:
 def _to_look_at(graded: Graded) -> Iterator[str]:
     files, marks = graded.collected.submissions, graded.marks
     yield from _some([f"{each.student}: {each.file} {each.problem}" for each in files if each.problem])
-    for begin in (IMPORTS, FAILED, MORE, NO_END):
+    for begin in (IMPORTS, LOOKS, FAILED, MORE, NO_END):
         found = [mark for mark in marks if mark.reason.startswith(begin)]
         yield from _some([f"{mark.student}: {mark.exercise} of {mark.lab}: {mark.reason}" for mark in found])
     several = {

@@ -68,6 +68,10 @@ def test_right_answers_get_their_points_and_stubs_none(course):
             "import kvlib.memory.pool\ndef total(a, b):\n    return a + b",
             "imports kvlib.memory.pool; everything an answer",
         ),
+        (
+            "import sys\ndef total(a, b):\n    return sys._getframe(1).f_locals['expected']",
+            "looks at what calls it, by f_locals; an answer works with what it is given",
+        ),
         (f"{ENDLESS}\ndef total(a, b): ...", "no end after 20 s"),
         ("def total(a, b):\n    raise KeyError(3)", "stopped: KeyError: 3"),
         ("import sys\ndef total(a, b): sys.exit()", "stopped: SystemExit"),

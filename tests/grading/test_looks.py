@@ -1,6 +1,6 @@
 import pytest
 
-from kvlib.grading.looks import forbidden, parsed
+from kvlib.grading.looks import forbidden, looks_at_its_caller, parsed
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,18 @@ def test_other_imports_and_words_are_none(source):
 def test_what_the_model_answer_imports_is_allowed():
     assert forbidden("import kvlib.chance", "import kvlib.chance") == ""
     assert forbidden("import kvlib.chance\nimport kvlib.memory", "import kvlib.chance") == "kvlib.memory"
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("import sys\nx = sys._getframe(1)", "_getframe"),
+        ("from inspect import currentframe as here\nx = here().f_back", "f_back"),
+        ("try:\n    1 / 0\nexcept Exception as e:\n    x = e.__traceback__.tb_frame", "tb_frame"),
+        ("x = getattr(y, 'f_locals')", "f_locals"),
+        ("import gc\nx = gc.get_objects()", "get_objects"),
+        ("frame = [1]\nback = frame[0]", ""),
+    ],
+)
+def test_an_answer_that_looks_at_what_calls_it_is_noticed(source, name):
+    assert looks_at_its_caller(source) == name

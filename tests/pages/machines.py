@@ -28,49 +28,44 @@ window.closeMachine = renderMachine({{ model, el: document.getElementById("here"
 ADDRESS = "http://machine.test/"
 
 
-def open_machine(browser, data, *, width=720, theme="light", touch=False, motion="reduce", themed=False, **traits):
-    """The page, with what its console said as `page.complaints`; `data` is the log's JSON object.
+def listen(page):
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+
+
+def open_machine(page, data, *, width=720, theme="light", motion="reduce", themed=False, **traits):
+    """The machine in a window, with what its console said as `page.complaints`; `data` is the log's JSON object.
 
     As in a chapter an article is around the machine, and the book's styles come after its own; `themed` puts those of
     the site's theme before them.
     """
-    context = browser.new_context(
-        viewport={"width": width, "height": 900},
-        reduced_motion=motion,
-        has_touch=touch,
-        is_mobile=touch,
-        device_scale_factor=2,
-    )
-    page = context.new_page()
-    page.complaints = []
-    page.on("console", lambda message: page.complaints.append(message.text))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
     traits = {"position": 0, "playing": False, "speed": 1, "row": 0, "label": "The machine"} | traits | {"data": data}
+    page.complaints = []
     html = PAGE.format(
         theme=theme,
         styles=(THEME_CSS if themed else "") + styles("machine") + BOOK_CSS,
         script=joined("machine", "mount"),
         traits=json.dumps(traits).replace("<", "\\u003c"),
     )
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(reduced_motion=motion)
     page.route(ADDRESS, lambda route: route.fulfill(body=html, content_type="text/html"))
     page.goto(ADDRESS)
     page.wait_for_selector(".kv-machine > *", state="attached")
-    return page
 
 
 @pytest.fixture
-def opened_machines(browser):
-    """Opens machines of logs, FORKED if none is given, and closes them; none of them may have complained."""
+def opened_machines(open_window):
+    """Opens machines of logs, FORKED if none is given; none of them may have complained."""
     pages = []
 
-    def open_one(data=FORKED, **options):
-        pages.append(open_machine(browser, data, **options))
+    def open_one(data=FORKED, *, touch=False, **options):
+        pages.append(open_window(listen, has_touch=touch, is_mobile=touch, device_scale_factor=2))
+        open_machine(pages[-1], data, **options)
         return pages[-1]
 
     yield open_one
-    for page in pages:
-        assert page.complaints == []
-        page.context.close()
+    assert [complaint for page in pages for complaint in page.complaints] == []
 
 
 def forked():

@@ -88,26 +88,28 @@ def name_of(allocation: object) -> str:
     return "rows of 20" if allocation == "longest" else f"blocks of {allocation}"
 
 
+def listen(page: Page) -> None:
+    page.on("console", lambda m: m.type in ("error", "warning") and page.complaints.append(m.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    page.on("request", lambda r: r.url.startswith(("data:", "blob:", "file:")) or page.hosts.add(urlsplit(r.url).netloc))
+
+
 @pytest.fixture
-def open_bench(browser: Browser, site: str) -> Iterator[Callable[..., Bench]]:
+def open_bench(open_window: Callable[..., Page], site: str) -> Iterator[Callable[..., Bench]]:
     """Opens the chapter in a window of its own; at the end nothing may have been complained of or asked elsewhere."""
-    contexts, complaints, hosts = [], [], set()
+    pages = []
 
     def opened(width: int = 1280, url: str = site + CHAPTER, **settings: object) -> Bench:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda m: m.type in ("error", "warning") and complaints.append(m.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda r: r.url.startswith(("data:", "blob:", "file:")) or hosts.add(urlsplit(r.url).netloc))
+        page = open_window(listen, **settings)
+        pages.append(page)
+        page.complaints, page.hosts = [], set()  # type: ignore[attr-defined]
+        page.set_viewport_size({"width": width, "height": 900})
         page.goto(url)
         return Bench(page)
 
     yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert hosts <= {urlsplit(site).netloc}
+    assert [complaint for page in pages for complaint in page.complaints] == []
+    assert {host for page in pages for host in page.hosts} <= {urlsplit(site).netloc}
 
 
 @pytest.fixture

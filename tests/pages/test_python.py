@@ -32,10 +32,7 @@ class Reader:
         self.complaints: list[str] = []
         self.loaded: list[Response] = []
         self.hosts: set[str] = set()
-        page.on("console", lambda m: m.type in ("error", "warning") and self.complaints.append(f"{m.type}: {m.text}"))
-        page.on("pageerror", lambda error: self.complaints.append(f"exception: {error}"))
-        page.on("response", lambda response: self.loaded.append(response))
-        page.on("request", lambda r: r.url.startswith(("data:", "blob:")) or self.hosts.add(urlsplit(r.url).netloc))
+        page.reader = self  # type: ignore[attr-defined]
 
     def open(self, path: str) -> None:
         self.page.goto(self.site + path, wait_until="networkidle")
@@ -69,6 +66,16 @@ class Reader:
         return cell
 
 
+def listen(page: Page) -> None:
+    def complain(text: str) -> None:
+        page.reader.complaints.append(text)
+
+    page.on("console", lambda m: m.type in ("error", "warning") and complain(f"{m.type}: {m.text}"))
+    page.on("pageerror", lambda error: complain(f"exception: {error}"))
+    page.on("response", lambda response: page.reader.loaded.append(response))
+    page.on("request", lambda r: r.url.startswith(("data:", "blob:")) or page.reader.hosts.add(urlsplit(r.url).netloc))
+
+
 def opener(cell: Locator) -> Locator:
     return cell.get_by_role("button", name=re.compile("^Change and run"))
 
@@ -92,17 +99,13 @@ def status(cell: Locator) -> str:
 
 
 @pytest.fixture
-def open_reader(browser: Browser, site: str) -> Iterator[Callable[..., Reader]]:
-    contexts = []
-
+def open_reader(open_window: Callable[..., Page], site: str) -> Callable[..., Reader]:
     def opened(width: int = 1280, theme: str = "light", touch: bool = False) -> Reader:
-        viewport = {"width": width, "height": 900}
-        contexts.append(browser.new_context(viewport=viewport, color_scheme=theme, has_touch=touch))
-        return Reader(contexts[-1].new_page(), site)
+        page = open_window(listen, color_scheme=theme, has_touch=touch)
+        page.set_viewport_size({"width": width, "height": 900})
+        return Reader(page, site)
 
-    yield opened
-    for context in contexts:
-        context.close()
+    return opened
 
 
 @pytest.fixture
