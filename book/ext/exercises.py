@@ -19,7 +19,7 @@ from kvlib.grading.released import released, without_marks
 LABS = Path(kvlib.__file__).parents[1] / "labs"
 HEADER = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n"
 NOTEBOOK = (
-    '<p><a href="../_static/labs/{name}.ipynb" download>Take the notebook along</a> to work on it in JupyterLab or '
+    '<p><a href="../_static/notebooks/{name}.ipynb" download>Take the notebook along</a> to work on it in JupyterLab or '
     "Colab. Here the answers are folded.</p>"
 )
 ANSWER = re.compile(r'^```\{code-cell\} python\n:tags: \[answer, "ex:(\w+)"\]\n(.*?)\n```$', re.MULTILINE | re.DOTALL)
@@ -64,10 +64,10 @@ def code(source: str, prompt: str = "", tag: str = "") -> str:
 def write_notebooks(app: Sphinx) -> None:
     """Put the learners' notebooks where the site's other files come from."""
     folder = Path(app.doctreedir) / "learners"
-    (folder / "labs").mkdir(parents=True, exist_ok=True)
+    (folder / "notebooks").mkdir(parents=True, exist_ok=True)
     for lab in sorted(LABS.glob("[0-9][0-9]-*.md")):
         notebook = as_notebook(released(read(lab)), lab.stem)
-        (folder / "labs" / f"{lab.stem}.ipynb").write_text(notebook, encoding="utf-8")
+        (folder / "notebooks" / f"{lab.stem}.ipynb").write_text(notebook, encoding="utf-8")
     app.config.html_static_path.append(str(folder))
 
 

@@ -31,7 +31,7 @@ PAGE = list(extension.parts(CELLS, "01-sums"))
 
 
 def test_below_the_title_stands_where_the_notebook_is():
-    assert PAGE[0].startswith('# Lab 1 · Sums\n\n<p><a href="../_static/labs/01-sums.ipynb" download>')
+    assert PAGE[0].startswith('# Lab 1 · Sums\n\n<p><a href="../_static/notebooks/01-sums.ipynb" download>')
     assert PAGE[0].endswith("\n\nWhat is a sum?")
 
 
@@ -130,7 +130,7 @@ def test_a_lab_is_read_from_its_own_file():
 def written(tmp_path):
     app = SimpleNamespace(doctreedir=tmp_path, config=SimpleNamespace(html_static_path=[]))
     extension.write_notebooks(app)
-    return Path(app.config.html_static_path[0]) / "labs"
+    return Path(app.config.html_static_path[0]) / "notebooks"
 
 
 def test_the_notebooks_to_take_along_are_the_learners(written):
