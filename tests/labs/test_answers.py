@@ -1,5 +1,6 @@
 """The graders graded: right answers are right however written, each wrong one is told what is wrong with it."""
 
+import functools
 from collections import Counter
 
 import pytest
@@ -15,6 +16,12 @@ WRONG = [(lab, variant) for lab in LABS for variant in variants(lab) if variant.
 
 def named(cases):
     return [f"{lab[:2]}-{variant.name}" for lab, variant in cases]
+
+
+@functools.cache
+def expected(lab, exercise):
+    """What the hidden cells print for the model answer."""
+    return workbook(lab).printed(exercise, workbook(lab).model(exercise), SEEDS).hidden
 
 
 each_lab = pytest.mark.parametrize("lab", LABS)
@@ -57,20 +64,17 @@ def test_what_is_printed_for_the_grader_follows_from_the_seed(lab):
 
 @pytest.mark.parametrize(("lab", "variant"), RIGHT, ids=named(RIGHT))
 def test_a_right_answer_written_differently_is_right(lab, variant):
-    book = workbook(lab)
-    printed = book.printed(variant.exercise, variant.source, SEEDS)
+    printed = workbook(lab).printed(variant.exercise, variant.source, SEEDS)
     assert printed.check.startswith(f"{variant.exercise}: right.")
-    assert printed.hidden == book.printed(variant.exercise, book.model(variant.exercise), SEEDS).hidden
+    assert printed.hidden == expected(lab, variant.exercise)
 
 
 @pytest.mark.parametrize(("lab", "variant"), WRONG, ids=named(WRONG))
 def test_a_wrong_answer_is_told_what_is_wrong_and_gets_no_mark(lab, variant):
-    book = workbook(lab)
-    printed = book.printed(variant.exercise, variant.source, SEEDS)
+    printed = workbook(lab).printed(variant.exercise, variant.source, SEEDS)
     assert f"{variant.exercise}: wrong." in printed.check
     assert variant.says in " ".join(printed.check.split())
-    model = book.printed(variant.exercise, book.model(variant.exercise), SEEDS).hidden
-    assert all(theirs != ours for theirs, ours in zip(printed.hidden, model))
+    assert all(theirs != ours for theirs, ours in zip(printed.hidden, expected(lab, variant.exercise)))
 
 
 @each_lab

@@ -71,7 +71,7 @@ class Workbook:
         return printed.getvalue()
 
 
-@functools.cache
+@functools.lru_cache(maxsize=1)  # a lab's model takes up to a gigabyte: tests go from lab to lab, see conftest.py
 def workbook(lab: str) -> Workbook:
     return Workbook(lab, read(LABS / f"{lab}.md"))
 

@@ -18,6 +18,7 @@ from kvlib.show.modules import joined, module
 from .conftest import HTML, ROOT
 
 CHAPTER = "book/14-the-lab-bench.html"
+NO_HOST = ("data:", "blob:", "file:")
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 
@@ -91,7 +92,7 @@ def name_of(allocation: object) -> str:
 def listen(page: Page) -> None:
     page.on("console", lambda m: m.type in ("error", "warning") and page.complaints.append(m.text))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    page.on("request", lambda r: r.url.startswith(("data:", "blob:", "file:")) or page.hosts.add(urlsplit(r.url).netloc))
+    page.on("request", lambda r: r.url.startswith(NO_HOST) or page.hosts.add(urlsplit(r.url).netloc))
 
 
 @pytest.fixture

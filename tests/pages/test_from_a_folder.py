@@ -1,21 +1,25 @@
 """The book opened from a disk, without any server: pages, machines and search work."""
 
+from collections.abc import Callable, Iterator
+
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from .conftest import HTML, toc
 
 
-@pytest.fixture
-def folder_page(browser: Browser) -> Page:
-    page = browser.new_context(offline=True).new_page()
-    page.complaints = []  # type: ignore[attr-defined]
+def listen(page: Page) -> None:
     page.on("console", lambda m: m.type in ("error", "warning") and page.complaints.append(m.text))
     page.on("pageerror", lambda error: page.complaints.append(str(error)))
     page.on("requestfailed", lambda request: page.complaints.append(f"failed: {request.url}"))
+
+
+@pytest.fixture
+def folder_page(open_window: Callable[..., Page]) -> Iterator[Page]:
+    page = open_window(listen, offline=True)
+    page.complaints = []  # type: ignore[attr-defined]
     yield page
     assert page.complaints == []
-    page.context.close()
 
 
 def test_a_page_is_complete(folder_page: Page, path: str) -> None:

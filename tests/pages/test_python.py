@@ -4,13 +4,13 @@ import contextlib
 import io
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, Response, Route, expect
+from playwright.sync_api import Locator, Page, Response, Route, expect
 
 from .conftest import HTML, toc
 from .test_pages import READERS, THEMES_OWN, WCAG
