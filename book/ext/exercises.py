@@ -19,8 +19,8 @@ from kvlib.grading.released import released, without_marks
 LABS = Path(kvlib.__file__).parents[1] / "labs"
 HEADER = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n"
 NOTEBOOK = (
-    '<p><a href="../_static/notebooks/{name}.ipynb" download>Take the notebook along</a> to work on it in JupyterLab or '
-    "Colab. Here the answers are folded.</p>"
+    '<p><a href="../_static/notebooks/{name}.ipynb" download>Take the notebook along</a> to work on it in JupyterLab '
+    "or Colab. Here the answers are folded.</p>"
 )
 ANSWER = re.compile(r'^```\{code-cell\} python\n:tags: \[answer, "ex:(\w+)"\]\n(.*?)\n```$', re.MULTILINE | re.DOTALL)
 
