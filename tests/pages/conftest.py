@@ -63,6 +63,11 @@ def site() -> Iterator[str]:
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None: ...
 
+        def end_headers(self) -> None:
+            # Else a browser guesses from a file's age for how long it is fresh, and asks again for some.
+            self.send_header("Cache-Control", "max-age=3600")
+            super().end_headers()
+
     server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(HTML)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/"
