@@ -1,8 +1,9 @@
 """The exercises of a lab: what is seen of an answer, what is said to its author, what is printed for the grader.
 
 A *probe* uses an answer and yields what it sees. The learner's check looks for faults in that, and puts them in words.
-The grader's hidden cell prints the same laws and values for a seed that nobody knows beforehand; whether they are the
-right ones is decided elsewhere, by comparing the text with that of the model answer, so that no answer can decide it.
+The grader's hidden cell prints the same laws and values for a seed that nobody knows beforehand, and for those of the
+check, so that what the check calls wrong never gets a mark; whether the values are the right ones is decided elsewhere,
+by comparing the text with that of the model answer, so that no answer can decide it.
 """
 
 import json
@@ -22,6 +23,7 @@ WIDTH = 72  # columns
 LONGEST = 400  # characters of a value
 PUBLIC_SEEDS = (1, 2, 3)
 """What a learner's check draws from as a rule; the grader's seeds are far above."""
+A_FAULT = " (a fault)"
 
 
 class Wrong(Exception):
@@ -100,16 +102,18 @@ class Exercises:
         return Verdict(name, True, f"{exercise.right}{_scored(scores)}")
 
     def observe(self, name: str, answer: Any, seed: int) -> str:
-        """A line for each law, `law: value`, as seen with this seed; no score, and nothing that an answer prints.
+        """A line for each law, `law: value`, as seen with this seed, then with those of the check.
 
-        A last line that begins with "stopped" says why the probe could not go on.
+        Where the probe saw a fault, the line ends with A_FAULT. A last line that begins with "stopped" says why the
+        probe could not go on. There is no score, and nothing that an answer prints.
         """
-        probe, lines = self._find(name).probe, []
+        exercise, lines = self._find(name), []
         with _silence():
             try:
-                for seen in probe(answer, Chance(seed)):
-                    if isinstance(seen, Seen):
-                        lines.append(f"{seen.law}: {plain(seen.value)}")
+                for each in (seed, *exercise.seeds):
+                    for seen in exercise.probe(answer, Chance(each)):
+                        if isinstance(seen, Seen):
+                            lines.append(f"{seen.law}: {plain(seen.value)}{A_FAULT if seen.fault else ''}")
             except Exception as raised:
                 lines.append(f"stopped: {raised if isinstance(raised, Wrong) else described(raised)}")
         return "\n".join(lines)

@@ -4,8 +4,9 @@ import numpy
 import pytest
 import torch
 
+from kvlib.chance import Chance
 from kvlib.errors import BadInput
-from kvlib.grading.exercise import LONGEST, PUBLIC_SEEDS, Exercise, Exercises, Score, Seen, Wrong, plain
+from kvlib.grading.exercise import A_FAULT, LONGEST, PUBLIC_SEEDS, Exercise, Exercises, Score, Seen, Wrong, plain
 
 
 def probe(answer, chance):
@@ -69,7 +70,7 @@ def test_a_wrong_verdict_is_wrapped():
 
 def test_the_grader_gets_laws_and_values_and_no_score():
     lines = EXERCISES.observe("double", double, 1_000_003).splitlines()
-    assert [line.partition(": ")[0] for line in lines] == ["it doubles", "it doubles again"]
+    assert [line.partition(": ")[0] for line in lines] == ["it doubles", "it doubles again"] * (1 + len(PUBLIC_SEEDS))
     assert all(int(line.partition(": ")[2]) % 2 == 0 for line in lines)
 
 
@@ -79,7 +80,29 @@ def test_what_an_answer_prints_is_not_among_it(capsys):
 
 
 def test_a_fault_does_not_stop_what_the_grader_sees():
-    assert len(EXERCISES.observe("double", lambda number: 0, 1).splitlines()) == 2
+    lines = EXERCISES.observe("double", lambda number: 0, 1).splitlines()
+    assert len(lines) == 2 * (1 + len(PUBLIC_SEEDS))
+    assert [line.endswith(A_FAULT) for line in lines] == [True, False] * (1 + len(PUBLIC_SEEDS))
+
+
+def test_what_only_the_seeds_of_a_check_show_the_grader_sees_as_well():
+    def probe(answer, chance):
+        number = chance.below(10**6)
+        yield Seen("it doubles", answer(number), "" if answer(number) == 2 * number else "It does not double.")
+
+    shown = Chance(PUBLIC_SEEDS[-1]).below(10**6)
+    exercises = Exercises({"double": Exercise(probe, "Doubled.")})
+    wrong = lambda number: 2 * number + (number == shown)  # noqa: E731
+    assert not exercises.check("double", wrong).is_right
+    assert exercises.observe("double", wrong, 10**6) != exercises.observe("double", lambda number: 2 * number, 10**6)
+
+
+def test_a_fault_too_small_for_the_value_is_seen():
+    def probe(answer, chance):
+        yield Seen("it halves", round(answer(1.0), 1), "" if answer(1.0) == 0.5 else "It does not halve.")
+
+    exercises = Exercises({"half": Exercise(probe, "Halved.")})
+    assert set(exercises.observe("half", lambda number: 0.501, 5).splitlines()) == {f"it halves: 0.5{A_FAULT}"}
 
 
 def test_where_a_probe_cannot_go_on_the_last_line_says_why():

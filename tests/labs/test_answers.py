@@ -5,10 +5,12 @@ from collections import Counter
 
 import pytest
 
+from kvlib.grading.exercise import A_FAULT
+
 from .variants import ANSWERS, variants
 from .workbook import SOURCES, workbook
 
-SEEDS = (1_000_003, 2_000_033, 3_000_073)
+SEEDS = (1_000_003, 2_000_033)
 LABS = [source.stem for source in SOURCES]
 RIGHT = [(lab, variant) for lab in LABS for variant in variants(lab) if not variant.says]
 WRONG = [(lab, variant) for lab in LABS for variant in variants(lab) if variant.says]
@@ -55,8 +57,7 @@ def test_a_model_answer_prints_the_line_of_its_check(lab):
 def test_what_is_printed_for_the_grader_follows_from_the_seed(lab):
     book = workbook(lab)
     for exercise in book.exercises:
-        twice = SEEDS[:2] * 2
-        first, second, *again = book.printed(exercise, book.model(exercise), twice).hidden
+        first, second, *again = book.printed(exercise, book.model(exercise), SEEDS * 2).hidden
         assert first.strip()
         assert first != second, f"{exercise}: an answer could print this without being right"
         assert again == [first, second]
@@ -74,7 +75,8 @@ def test_a_wrong_answer_is_told_what_is_wrong_and_gets_no_mark(lab, variant):
     printed = workbook(lab).printed(variant.exercise, variant.source, SEEDS)
     assert f"{variant.exercise}: wrong." in printed.check
     assert variant.says in " ".join(printed.check.split())
-    assert all(theirs != ours for theirs, ours in zip(printed.hidden, expected(lab, variant.exercise)))
+    for theirs, ours in zip(printed.hidden, expected(lab, variant.exercise)):
+        assert theirs.replace(A_FAULT, "") != ours, "the check's word for it, and no value, shows that it is wrong"
 
 
 @each_lab
