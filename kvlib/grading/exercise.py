@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from kvlib.chance import Chance
 from kvlib.errors import BadInput
-from kvlib.grading.raised import described
+from kvlib.grading.raised import described, uncallable
 
 WIDTH = 72  # columns
 LONGEST = 400  # characters of a value
@@ -28,6 +28,20 @@ A_FAULT = " (a fault)"
 
 class Wrong(Exception):
     """What an answer does not do, in words; a probe raises it where it cannot go on."""
+
+
+def check_callable(answer: Any, *names: str) -> None:
+    """Raises Wrong unless `answer` can be called with arguments of these names."""
+    if why := uncallable(answer, names):
+        raise Wrong(f"{why}.")
+
+
+def check_all_callable(answer: Any, asked: str, *names: Iterable[str]) -> None:
+    """Raises Wrong unless `answer` is a tuple of functions, one for each of `names`; `asked`: how a check is called."""
+    if not isinstance(answer, tuple) or len(answer) != len(names):
+        raise Wrong(f"Give the check all {len(names)} of them: {asked}.")
+    for function, arguments in zip(answer, names):
+        check_callable(function, *arguments)
 
 
 class Seen(NamedTuple):

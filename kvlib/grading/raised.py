@@ -15,9 +15,11 @@ MACHINERY = {"triton", "torch", "numpy", "kvlib"} | sys.stdlib_module_names
 def uncallable(answer: object, names: Iterable[str]) -> str:
     """Why `answer` cannot be called with arguments of these names; "" if it can."""
     named = list(names)
-    call = f"answer({', '.join(f'{name}=...' for name in named)})"
+    own_name = getattr(answer, "__name__", "")
+    call = f"{own_name if own_name.isidentifier() else 'answer'}({', '.join(f'{name}=...' for name in named)})"
     if not callable(answer):
-        return f"It is {type(answer).__name__}, not a function; the check calls {call}"
+        kind = type(answer).__name__
+        return f"It is {kind} and cannot be called; the check calls {call}: give the name alone, without brackets"
     try:
         inspect.signature(answer).bind(**dict.fromkeys(named))
     except TypeError as error:

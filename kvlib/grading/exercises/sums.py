@@ -7,8 +7,7 @@ from math import isclose, isfinite
 from typing import Any, NamedTuple
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Seen, Wrong
-from kvlib.grading.raised import uncallable
+from kvlib.grading.exercise import Seen, Wrong, check_callable
 from kvlib.shown import shown
 
 NUM_CASES = 6
@@ -44,8 +43,7 @@ def sums(law: str, draw: Callable[[Chance, int], Case]) -> Callable[[Any, Chance
 
 def asked(answer: Any, arguments: Mapping[str, Any], kind: type = float) -> Any:
     """What `answer` gives, as a number of the `kind`, int or float; raises Wrong if it is none."""
-    if why := uncallable(answer, arguments):
-        raise Wrong(f"{why}.")
+    check_callable(answer, *arguments)
     value = answer(**deepcopy(dict(arguments)))
     number = None if isinstance(value, bool) else _number(value)
     if number is None or not isfinite(number):

@@ -70,7 +70,7 @@ def test_a_cell_without_its_solution_fails(exercise, tmp_path):
         (lambda **_: None, "No kernel was launched"),
         (lambda **inputs: inputs["output"].zero_(), "No kernel was launched"),
         (lambda: None, "all by name, and of yours Python says: got an unexpected keyword argument"),
-        (None, "It is NoneType, not a function; the check calls answer("),
+        (None, "It is NoneType and cannot be called; the check calls answer("),
     ],
 )
 def test_what_launches_no_kernel_is_wrong(exercise, answer, words):

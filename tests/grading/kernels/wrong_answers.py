@@ -100,7 +100,7 @@ WRONG = {
         ),
         "other names": (
             [("def first(**inputs)", "def first(q, k, v, **inputs)")],
-            "The check calls answer(query=..., key_cache=..., value_cache=..., block_tables=..., context_lens=..., "
+            "The check calls first(query=..., key_cache=..., value_cache=..., block_tables=..., context_lens=..., "
             "output=..., scale=...), all by name, and of yours Python says: missing a required argument: 'q'",
         ),
     },

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Seen, Wrong
-from kvlib.grading.exercises.allocator.calls import called, require, whole_numbers
+from kvlib.grading.exercise import Seen, Wrong, check_callable
+from kvlib.grading.exercises.allocator.calls import called, whole_numbers
 from kvlib.grading.exercises.allocator.slots import shuffled
 
 
 def audit(answer: Any, chance: Chance) -> Iterator[Seen]:
     """Memories in order and out of it: a block lost, one shared, one twice in a table, one free and in use."""
-    require(answer, ("tables", "free", "num_blocks"))
+    check_callable(answer, "tables", "free", "num_blocks")
     left, changed = [], ""
     for name, (law, why) in _LAWS.items():
         values, fault = [], ""

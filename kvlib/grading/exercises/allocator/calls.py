@@ -4,21 +4,13 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from kvlib.grading.exercise import Wrong
-from kvlib.grading.raised import described, uncallable
-
-
-def require(answer: Any, names: Iterable[str]) -> None:
-    """Raises Wrong where `answer` cannot be called with arguments of these names."""
-    if not callable(answer):
-        raise Wrong(f"This is a {type(answer).__name__} object; give the check the name alone, without brackets.")
-    if complaint := uncallable(answer, names):
-        raise Wrong(f"{complaint.replace('answer(', getattr(answer, '__name__', 'answer') + '(')}.")
+from kvlib.grading.exercise import Wrong, check_callable
+from kvlib.grading.raised import described
 
 
 def made(answer: Any, **sizes: int) -> Any:
     """The object that a learner's class makes of `sizes`. Raises Wrong where it cannot be called so."""
-    require(answer, sizes)
+    check_callable(answer, *sizes)
     return answer(**sizes)
 
 

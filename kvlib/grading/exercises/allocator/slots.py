@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any, SupportsIndex
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
-from kvlib.grading.exercises.allocator.calls import called, require, whole_numbers
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
+from kvlib.grading.exercises.allocator.calls import called, whole_numbers
 from kvlib.memory import BlockTable
 
 SIZES = (4, 5, 8, 16, 1)  # tokens a block
@@ -51,7 +51,7 @@ def shuffled(numbers: range, chance: Chance) -> list[int]:
 
 def slots(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """Ranges of positions in tables of several block sizes, from one position to the whole sequence."""
-    require(answer, ("block_table", "start", "stop", "block_size"))
+    check_callable(answer, "block_table", "start", "stop", "block_size")
     sums, left, num_read, fewest, fault, changed = [], [], 0, 0, "", ""
     for blocks, start, stop, size in _ranges(chance):
         table = CountedTable(blocks)

@@ -8,15 +8,14 @@ import torch
 from torch import Tensor
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
-from kvlib.grading.raised import uncallable
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
 
 NEAR = 0.05  # of sums of whole numbers
 
 
 def one_row(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """`attend(query, keys, values)`: one token over all."""
-    callable_with(answer, "query", "keys", "values")
+    check_callable(answer, "query", "keys", "values")
     for shift in (0, 100):
         size, context_len = (4, 16, 64)[chance.below(3)], 3 + chance.below(7)
         weights = [1 + chance.below(6) for _ in range(context_len)]
@@ -30,7 +29,7 @@ def one_row(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
 
 def rows(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """`causal(queries, keys, values)`: the last tokens of a text over all of it."""
-    callable_with(answer, "queries", "keys", "values")
+    check_callable(answer, "queries", "keys", "values")
     size = (4, 16, 64)[chance.below(3)]
     context_len = 6 + chance.below(5)
     weights = [1 + chance.below(4) for _ in range(context_len)]
@@ -127,10 +126,3 @@ def _output(given: Any, shape: list[int]) -> Tensor:
     if list(given.shape) != shape:
         raise Wrong(f"It returns a tensor of shape {list(given.shape)}; expected {shape}.")
     return given.detach().double()
-
-
-def callable_with(answer: Any, *names: str) -> None:
-    """Raises Wrong unless `answer` can be called with arguments of these names."""
-    reason = uncallable(answer, names)
-    if reason:
-        raise Wrong(f"{reason}.")

@@ -6,15 +6,14 @@ from typing import Any
 import torch
 
 from kvlib.chance import Chance, mix
-from kvlib.grading.exercise import Score, Seen, Wrong
-from kvlib.grading.exercises.caching.attention import callable_with
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
 from kvlib.grading.exercises.caching.tiny import tiny_llama
 from kvlib.grading.exercises.caching.whole_pass import WholePass
 
 
 def forward(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """`forward_cached(llama, token_ids, attention, cache)`: five passes over pieces of a text."""
-    callable_with(answer, "llama", "token_ids", "attention", "cache")
+    check_callable(answer, "llama", "token_ids", "attention", "cache")
     llama = tiny_llama(chance)
     passes = [4 + chance.below(5), 1, 1, 2 + chance.below(2), 1]
     text = torch.tensor([chance.below(llama.config.vocab_size) for _ in range(sum(passes))])
@@ -33,7 +32,7 @@ def forward(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
 
 def generate(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """`generate(step, prompt, num_tokens)`: the loop, over a step that follows from what was taken in."""
-    callable_with(answer, "step", "prompt", "num_tokens")
+    check_callable(answer, "step", "prompt", "num_tokens")
     for num_tokens in (5 + chance.below(12), 1):
         prompt = [chance.below(40_000) for _ in range(3 + chance.below(7))]
         seed = chance.below(1 << 16)

@@ -6,8 +6,7 @@ from typing import Any
 import torch
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
-from kvlib.grading.exercises.caching.attention import callable_with
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
 from kvlib.grading.exercises.caching.written import NumbersWritten
 
 
@@ -16,7 +15,7 @@ def cache(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     layers, heads, size, steps = 2 + chance.below(2), 1 + chance.below(3), 2 + chance.below(4), 12
     passes = [3 + chance.below(6), *[1] * steps]
     most = sum(passes) + chance.below(9)
-    callable_with(answer, "num_layers", "max_tokens", "num_kv_heads", "head_size")
+    check_callable(answer, "num_layers", "max_tokens", "num_kv_heads", "head_size")
     kept = answer(num_layers=layers, max_tokens=most, num_kv_heads=heads, head_size=size)
     if _number(kept) != 0:
         raise Wrong(f"num_tokens() of a new cache is {_number(kept)}; nothing is in it yet, so 0.")

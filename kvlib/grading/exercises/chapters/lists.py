@@ -6,10 +6,9 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Seen, Wrong
+from kvlib.grading.exercise import Seen, Wrong, check_callable
 from kvlib.grading.exercises.recognised import Case, fault_in
 from kvlib.grading.exercises.sums import NUM_CASES, call
-from kvlib.grading.raised import uncallable
 from kvlib.shown import shown
 
 
@@ -39,8 +38,7 @@ def lists(
         cases = []
         for number in range(NUM_CASES):
             drawn = draw(chance, number)
-            if why := uncallable(answer, drawn.arguments):
-                raise Wrong(f"{why}.")
+            check_callable(answer, *drawn.arguments)
             said = drawn.said or call(drawn.arguments)
             value = answer(**deepcopy(dict(drawn.arguments)))
             try:

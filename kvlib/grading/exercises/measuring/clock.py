@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Seen, Wrong
-from kvlib.grading.raised import uncallable
+from kvlib.grading.exercise import Seen, Wrong, check_callable
 from kvlib.shown import shown
 
 TICK_S = 1 / 64  # sums and differences of it are exact in a float
@@ -13,8 +12,7 @@ TICK_S = 1 / 64  # sums and differences of it are exact in a float
 
 def timed(answer: Any, chance: Chance) -> Iterator[Seen]:
     """Runs of `work` under a clock that only they move on, so that every number is known beforehand."""
-    if why := uncallable(answer, ("work", "clock", "repeats")):
-        raise Wrong(f"{why}.")
+    check_callable(answer, "work", "clock", "repeats")
     repeats = 3 + chance.below(6)
     lasting = [TICK_S * (1 + chance.below(500)) for _ in range(3 * repeats)]
     start = now = TICK_S * chance.below(10**6)

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
 from kvlib.grading.exercises.museum.lockstep import Film, Shot, filmed
-from kvlib.grading.raised import uncallable
 from kvlib.shown import shown
 
 NUM_STRUCK = 3  # films in which the fault strikes
@@ -31,8 +30,7 @@ class Claim(NamedTuple):
 
     def probe(self, answer: Any, chance: Chance) -> Iterator[Seen | Score]:
         """Call the answer for every state of films that chance draws, until the fault has struck in enough of them."""
-        if why := uncallable(answer, [self.of]):
-            raise Wrong(f"{why}.")
+        check_callable(answer, self.of)
         num_held, broken_at, sound_fault, struck_fault = 0, [], "", ""
         for film in self._films(chance):
             held = [truth(answer(**{self.of: shot.state})) for shot in film.sound]

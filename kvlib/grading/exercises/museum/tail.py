@@ -8,11 +8,10 @@ from torch import Tensor
 
 from kvlib.attention.scoring import Scoring
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
+from kvlib.grading.exercise import Score, Seen, check_callable
 from kvlib.grading.exercises.museum.exhibit import Edit
 from kvlib.grading.exercises.museum.exhibits import TAIL
 from kvlib.grading.exercises.museum.laws import truth
-from kvlib.grading.raised import uncallable
 
 NUM_BLOCKS, NUM_KV_HEADS, NUM_HEADS, HEAD_SIZE = 8, 2, 4, 8
 LAW = "an attention is told from one that depends on slots that hold no token"
@@ -87,8 +86,7 @@ HINTS = {
 def tail(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """The probe: sound and faulty attentions, in any order, on contexts whose last block is full or not."""
     names = ["attention", *Problem._fields]
-    if why := uncallable(answer, names):
-        raise Wrong(f"{why}.")
+    check_callable(answer, *names)
     found, fault = [], ""
     attentions = {"": attention(), **{name: attention(edits) for name, edits in FAULTS.items()}}
     cases: list[tuple[str, bool]] = [(name, is_full) for name in attentions for is_full in (False, True)]

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from kvlib.chance import Chance, mix
-from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, Wrong
+from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, check_callable
 from kvlib.grading.exercises.broken import seen
 from kvlib.grading.exercises.prefixes.keys import key, root
 from kvlib.grading.exercises.prefixes.queue import evict
 from kvlib.grading.exercises.prefixes.salts import salts
-from kvlib.grading.raised import uncallable
 
 FULL = "each full block has a key, and no other has"
 LINKED = "a key is made from the key before it and the tokens of its own block"
@@ -17,7 +16,7 @@ LONGEST = "what is found is the longest run of held blocks from the start that l
 
 
 def _chain(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
-    _check_signature(answer, "root", "token_ids", "block_size", "key_of")
+    check_callable(answer, "root", "token_ids", "block_size", "key_of")
     counts, lasts, fault = [], [], ("", "")
     for number in range(8):
         size = 2 + chance.below(5)
@@ -72,7 +71,7 @@ def _unchained(given: Any, root: int, tokens: list[int], size: int, calls: dict)
 
 
 def _find(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
-    _check_signature(answer, "keys", "holder", "num_tokens", "block_size")
+    check_callable(answer, "keys", "holder", "num_tokens", "block_size")
     found, fault = [], ""
     for number in range(12):
         size, num_full = 2 + chance.below(6), 3 + chance.below(5)
@@ -111,12 +110,6 @@ def _misfound(blocks: Any, right: list[int], has_gap: bool, num_tokens: int, siz
     if right[: len(blocks)] == blocks:
         return f"{len(blocks)} blocks were found, and {len(right)} could have been."
     return f"{blocks} were found, and {right} are the longest run."
-
-
-def _check_signature(answer: Any, *names: str) -> None:
-    complaint = uncallable(answer, names)
-    if complaint:
-        raise Wrong(complaint)
 
 
 EXERCISES = Exercises(

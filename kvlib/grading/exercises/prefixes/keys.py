@@ -5,9 +5,8 @@ from itertools import product
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
 from kvlib.grading.exercises.broken import seen
-from kvlib.grading.raised import uncallable
 
 DIGEST = 32  # bytes
 SAME = "equal contents have equal keys, of 32 bytes"
@@ -18,7 +17,7 @@ SEPARATORS = ("", " ", ",", ";", ":", "=", "|", "/", "&", "-", "_", ".", "\n", "
 
 def key(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """The probe of key(parent, token_ids)."""
-    _check_signature(answer, "parent", "token_ids")
+    check_callable(answer, "parent", "token_ids")
     parents = [chance.bits().to_bytes(8, "little") * 4 for _ in range(3)]
     blocks = [[1000 + chance.below(40_000) for _ in range(16)] for _ in range(5)]
     contents = [(parents[chance.below(3)], blocks[chance.below(5)]) for _ in range(40)]
@@ -95,7 +94,7 @@ def _linear(key_of: Any, block: list[int]) -> str:
 
 def root(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """The probe of root(extra)."""
-    _check_signature(answer, "extra")
+    check_callable(answer, "extra")
     words = ["sql", "alice", "7", f"t{chance.below(10**6)}"]
     drawn: list[dict[str, str | int]] = [{}]
     for _ in range(30):
@@ -142,9 +141,3 @@ def _made(given: Any, what: str) -> bytes:
             "chance, and who wants a collision finds it by trying."
         )
     return given
-
-
-def _check_signature(answer: Any, *names: str) -> None:
-    complaint = uncallable(answer, names)
-    if complaint:
-        raise Wrong(complaint)

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
+from kvlib.grading.exercise import Score, Seen, check_all_callable
 from kvlib.grading.exercises.broken import Broken
-from kvlib.grading.raised import uncallable
 
 SAFE = "a hit is in use from then on, and is handed out to nobody"
 FORGOTTEN = "a block that is handed out has lost its key"
@@ -33,12 +32,7 @@ class Cache:
 
 def evict(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """The probe: requests of six conversations come and go, in a memory that holds about half of what they say."""
-    if not isinstance(answer, tuple) or len(answer) != 2:
-        raise Wrong("Give both functions to the check: check('evict', (admit, release)).")
-    for function, names in zip(answer, (("cache", "hits", "num_new"), ("cache", "table"))):
-        complaint = uncallable(function, names)
-        if complaint:
-            raise Wrong(complaint)
+    check_all_callable(answer, "check('evict', (admit, release))", ("cache", "hits", "num_new"), ("cache", "table"))
     admit, release = answer
     running: list[list[int]] = []
     cache = Cache(16 + chance.below(5))

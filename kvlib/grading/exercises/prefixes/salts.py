@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
 from kvlib.grading.exercises.broken import seen
 from kvlib.grading.exercises.prefixes.server import Server
-from kvlib.grading.raised import uncallable
 
 SILENT = "what a tenant's prompt costs does not depend on what other tenants have asked"
 OWN = "a tenant finds its own prompts again"
@@ -16,9 +15,7 @@ TENANTS = ("acme", "acorn", "a", "ACME", "acme2")
 
 def salts(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """The probe of salts(num_public_tokens, tenant, num_blocks, block_size)."""
-    complaint = uncallable(answer, ["num_public_tokens", "tenant", "num_blocks", "block_size"])
-    if complaint:
-        raise Wrong(complaint)
+    check_callable(answer, "num_public_tokens", "tenant", "num_blocks", "block_size")
     size = 3 + chance.below(4)
     public = [chance.below(1000) for _ in range(size * (2 + chance.below(3)) + 1 + chance.below(size - 1))]
     prompts = [public + [chance.below(1000) for _ in range(3 * size + chance.below(size))] for _ in range(8)]

@@ -7,13 +7,13 @@ from typing import Any
 import torch
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
-from kvlib.grading.exercises.quantising.numbers import callable_with, said
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
+from kvlib.grading.exercises.quantising.numbers import said
 
 
 def e4m3(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """`e4m3(byte)`: the number that a byte stands for."""
-    callable_with(answer, "byte")
+    check_callable(answer, "byte")
     every = torch.arange(256, dtype=torch.uint8).view(torch.float8_e4m3fn).float().tolist()
     kinds = {
         "a byte with an exponent": range(0x08, 0x78),

@@ -8,16 +8,16 @@ import torch
 from torch import Tensor
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, Wrong
+from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, Wrong, check_callable
 from kvlib.grading.exercises.quantising.bits import e4m3
-from kvlib.grading.exercises.quantising.numbers import callable_with, scales, store
+from kvlib.grading.exercises.quantising.numbers import scales, store
 
 ALLOWED = 0.01  # of the largest number of a channel
 
 
 def _weigh(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     names = ("num_tokens", "block_size", "num_layers", "num_kv_heads", "head_size", "bits", "scales_per_block")
-    callable_with(answer, *names)
+    check_callable(answer, *names)
     for bits in (8, 4):
         block_size = (16, 32)[chance.below(2)]
         head_size = (64, 128)[chance.below(2)]
@@ -62,7 +62,7 @@ def _weighed_wrong(number: float, **sizes: int) -> str:
 
 
 def _compress(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
-    callable_with(answer, "keys")
+    check_callable(answer, "keys")
     tokens, heads, size = 32, 2, 16
     loud = torch.tensor([chance.below(8) for _ in range(heads * size)]).view(1, heads, size)
     loud[0, 0, 0], loud[0, 1, 1] = 9, 9
@@ -108,7 +108,7 @@ def _lossy(off: Tensor, stored: Tensor, scale: Tensor) -> str:
 
 
 def _gap(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
-    callable_with(answer, "plain", "lossy")
+    check_callable(answer, "plain", "lossy")
     for odd in (5, 7 + 2 * chance.below(3)):
         half = (odd * odd + 1) // 2
         mean, error = (-1) ** chance.below(2) * (1 + chance.below(4)), 1 + chance.below(4)

@@ -8,15 +8,14 @@ import torch
 from torch import Tensor
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
-from kvlib.grading.raised import uncallable
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
 
 FAR = (-0.375, -0.25, 0.0, 0.25, 0.375)  # of a step from the nearest: never half way
 
 
 def store(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """`store(x, scale, bits)` -> int8."""
-    callable_with(answer, "x", "scale", "bits")
+    check_callable(answer, "x", "scale", "bits")
     for bits in (8, 3 + chance.below(3)):
         most = 2 ** (bits - 1) - 1
         for beyond in (False, True):
@@ -58,7 +57,7 @@ def _stored_wrong(steps: Tensor, stored: Tensor, expected: Tensor, bits: int, sc
 
 def scales(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """`scales(x, shared, bits)`: x's shape, with 1 in the dimensions that share a scale."""
-    callable_with(answer, "x", "shared", "bits")
+    check_callable(answer, "x", "shared", "bits")
     for shared in ((0, 1, 2), (0, 2), (2,), (0,)):
         bits = (8, 4, 3)[chance.below(3)]
         most = 2 ** (bits - 1) - 1
@@ -110,13 +109,6 @@ def _scale(got: list[float], right: list[float], bits: int) -> str:
         f"In {bits} bits, a scale is {got[0]:g}, where the number farthest from zero, / {most}, is {right[0]:g}. Is a "
         "large negative number as large to it as a positive one?"
     )
-
-
-def callable_with(answer: Any, *names: str) -> None:
-    """Raises Wrong unless `answer` can be called with arguments of these names."""
-    reason = uncallable(answer, names)
-    if reason:
-        raise Wrong(f"{reason}.")
 
 
 def said(given: Any) -> str:

@@ -5,8 +5,7 @@ from typing import Any
 
 from kvlib.chance import Chance
 from kvlib.errors import OutOfBlocks
-from kvlib.grading.exercise import Seen, Wrong
-from kvlib.grading.raised import uncallable
+from kvlib.grading.exercise import Seen, Wrong, check_callable
 from kvlib.memory.buddy import BuddyAllocator
 
 CALLS = 40
@@ -51,8 +50,7 @@ class _Trial:
     """An answer and ours; `used` maps the start of a chunk in use to its size."""
 
     def __init__(self, answer: Any, num_slots: int, chance: Chance) -> None:
-        if complaint := uncallable(answer, ["num_slots"]):
-            raise Wrong(f"{complaint.replace('a function', 'a class')}.")
+        check_callable(answer, "num_slots")
         self.theirs, self.ours = answer(num_slots=num_slots), BuddyAllocator(num_slots)
         self.chance = chance
         self.used: dict[int, int] = {}

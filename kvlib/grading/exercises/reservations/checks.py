@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, Wrong
+from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, Wrong, check_callable
 from kvlib.grading.exercises.reservations.buddy import merge, split
-from kvlib.grading.exercises.reservations.kinds import check_callable, kinds, whole_number
+from kvlib.grading.exercises.reservations.kinds import kinds, whole_number
 from kvlib.memory import Max, Oracle, Pow2
 from kvlib.memory.buddy import next_power_of_two
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Seen, Wrong
-from kvlib.grading.raised import uncallable
+from kvlib.grading.exercise import Seen, Wrong, check_callable
 from kvlib.memory import ContiguousManager, Max, Oracle, Pow2
 from kvlib.memory.allocator import Allocator
 from kvlib.memory.buddy import BuddyAllocator
@@ -91,12 +90,6 @@ def _kinds_fault(theirs: dict, ours: dict[str, int], chunks: list[Chunk], gaps: 
     if kind == "external" and theirs[kind] == ours["external"] - rounding:
         return f"{said}What rounding adds to a chunk is external, too."
     return f"{said}A chunk is (size, slots, length, stored)."
-
-
-def check_callable(answer: Any, *names: str) -> None:
-    """Raise Wrong unless `answer` can be called with these names."""
-    if complaint := uncallable(answer, names):
-        raise Wrong(f"{complaint}.")
 
 
 def whole_number(value: Any) -> int | None:

@@ -7,17 +7,16 @@ from itertools import accumulate
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Exercise, Exercises, Seen, Wrong
+from kvlib.grading.exercise import Exercise, Exercises, Seen, Wrong, check_callable
 from kvlib.grading.exercises.recognised import Case, fault_in
 from kvlib.grading.exercises.scheduling.costs import costs
 from kvlib.grading.exercises.scheduling.keep import keep
 from kvlib.grading.exercises.scheduling.loop import loop
-from kvlib.grading.raised import described, uncallable
+from kvlib.grading.raised import described
 
 
 def _admit(answer: Any, chance: Chance) -> Iterator[Seen]:
-    if fault := uncallable(answer, ("waiting", "num_free", "block_size")):
-        raise Wrong(fault)
+    check_callable(answer, "waiting", "num_free", "block_size")
     cases = []
     for number in range(60):
         block_size = 2 + chance.below(15)
@@ -67,8 +66,7 @@ def _with_overtaking(blocks: Sequence[int], num_free: int) -> int:
 
 
 def _room(answer: Any, chance: Chance) -> Iterator[Seen]:
-    if fault := uncallable(answer, ("stored", "num_free", "block_size")):
-        raise Wrong(fault)
+    check_callable(answer, "stored", "num_free", "block_size")
     cases = []
     for number in range(150):
         block_size = 2 + chance.below(3)

@@ -5,9 +5,8 @@ from math import ceil
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Seen, Wrong
+from kvlib.grading.exercise import Seen, Wrong, check_all_callable
 from kvlib.grading.exercises.recognised import Case, fault_in
-from kvlib.grading.raised import uncallable
 
 SWAP = ("num_tokens", "block_size", "num_copies", "token_bytes", "copy_s", "bytes_per_s")
 RECOMPUTE = ("num_tokens", "num_running", "weights_s", "token_s")
@@ -15,9 +14,8 @@ RECOMPUTE = ("num_tokens", "num_running", "weights_s", "token_s")
 
 def costs(answer: Any, chance: Chance) -> Iterator[Seen]:
     """Two functions, `(swap_s, recompute_s)`: seconds, of what they are given by name."""
+    check_all_callable(answer, "check('costs', (swap_s, recompute_s))", SWAP, RECOMPUTE)
     swap, recompute = answer
-    if fault := uncallable(swap, SWAP) or uncallable(recompute, RECOMPUTE):
-        raise Wrong(fault)
     cases = []
     for _ in range(6):
         block_size, copies, token_bytes = 2 << chance.below(6), 8 + chance.below(90), 512 << chance.below(5)

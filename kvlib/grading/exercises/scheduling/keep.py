@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
+from kvlib.grading.exercise import Score, Seen, Wrong, check_callable
 from kvlib.grading.exercises.scheduling.drive import UNLIMITED, Journal, OneSecond, ours
-from kvlib.grading.raised import uncallable
 from kvlib.serving.batch import SimulatedRequest
 from kvlib.serving.counted import CountedBlocks
 from kvlib.serving.simulator import Simulation
@@ -53,8 +52,7 @@ def keep(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
 
 def ruled(rule: Any, waiting: Crowd) -> Journal:
     """What happens when `rule` says who may join. Raises Wrong, in words, where it cannot be followed."""
-    if fault := uncallable(rule, ("num_tokens", "running", "num_blocks", "block_size")):
-        raise Wrong(fault)
+    check_callable(rule, "num_tokens", "running", "num_blocks", "block_size")
     memory = _Asking(waiting.num_blocks, waiting.block_size, rule)
     simulation = Simulation(waiting.arrivals, memory, OneSecond(), max_num_seqs=UNLIMITED, max_prompt_tokens=UNLIMITED)
     simulation.batch = memory.batch

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Seen, Wrong
+from kvlib.grading.exercise import Seen, Wrong, check_callable
 from kvlib.grading.exercises.scheduling.drive import Journal, ours, played
-from kvlib.grading.raised import uncallable
 from kvlib.serving.workload import Arrival
 
 METHODS = ("add", "schedule", "finish")
@@ -15,8 +14,7 @@ METHODS = ("add", "schedule", "finish")
 
 def loop(answer: Any, chance: Chance) -> Iterator[Seen]:
     """A scheduler: the same requests as ours in each iteration."""
-    if fault := uncallable(answer, ("num_blocks", "block_size")):
-        raise Wrong(fault)
+    check_callable(answer, "num_blocks", "block_size")
     missing = [name for name in METHODS if not callable(getattr(answer, name, None))]
     if missing:
         raise Wrong(f"The scheduler has no method {missing[0]}; it needs {', '.join(METHODS)}.")

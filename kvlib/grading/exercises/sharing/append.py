@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
+from kvlib.grading.exercise import Score, Seen, check_callable
 from kvlib.grading.exercises.broken import Broken
 from kvlib.grading.exercises.sharing.laws import COUNTS, FREE, check_counts
 from kvlib.grading.exercises.sharing.memory import Memory
-from kvlib.grading.raised import uncallable
 from kvlib.memory import BlockManager
 
 COPY = "who writes into a block is the only one that names it"
@@ -18,9 +17,7 @@ OTHERS = "no table changes but that of the sequence that grows"
 
 def append(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """The probe: sequences are admitted, forked and freed by kvlib's manager, and grow by the answer."""
-    complaint = uncallable(answer, ["memory", "seq"])
-    if complaint:
-        raise Wrong(complaint)
+    check_callable(answer, "memory", "seq")
     seen: dict[str, list] = {COPY: [], SPARE: [], OTHERS: [], COUNTS: [], FREE: []}
     try:
         for number in range(9):

@@ -6,8 +6,7 @@ from typing import Any
 
 from kvlib.chance import Chance
 from kvlib.events import EventLog
-from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, Wrong
-from kvlib.grading.raised import uncallable
+from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, check_callable
 from kvlib.memory import RecordedBlockManager
 from kvlib.show.genealogy import generations
 
@@ -84,9 +83,7 @@ def families(log: EventLog) -> list[list[int]]:
 
 
 def _advance(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
-    complaint = uncallable(answer, ["memory", "beams", "parents"])
-    if complaint:
-        raise Wrong(complaint)
+    check_callable(answer, "memory", "beams", "parents")
     width, block_size = 3 + chance.below(3), 2 + chance.below(4)
     num_tokens = block_size * (1 + chance.below(3)) + 1
     memory, beams, in_use = BeamMemory(num_tokens, block_size), ["0"], []

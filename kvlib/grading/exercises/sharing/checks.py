@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, Wrong
+from kvlib.grading.exercise import Exercise, Exercises, Score, Seen, check_all_callable, check_callable
 from kvlib.grading.exercises.broken import Broken, seen
 from kvlib.grading.exercises.sharing.append import append
 from kvlib.grading.exercises.sharing.laws import COUNTS, FREE, check_counts
 from kvlib.grading.exercises.sharing.memory import Memory
-from kvlib.grading.raised import uncallable
 from kvlib.memory import BlockManager
 
 FORK = "a fork takes no block: the child has a table of its own with the blocks of its parent"
@@ -47,12 +46,7 @@ def _share(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
 
 
 def _functions(answer: Any) -> tuple[Callable, Callable]:
-    if not isinstance(answer, tuple) or len(answer) != 2:
-        raise Wrong("Give both functions to the check: check('share', (fork, free)).")
-    for function, names in zip(answer, (("memory", "parent", "child"), ("memory", "seq"))):
-        complaint = uncallable(function, names)
-        if complaint:
-            raise Wrong(complaint)
+    check_all_callable(answer, "check('share', (fork, free))", ("memory", "parent", "child"), ("memory", "seq"))
     return answer
 
 
@@ -90,9 +84,7 @@ def _free(memory: Memory, free: Callable, seq: str) -> None:
 
 
 def _blocks(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
-    complaint = uncallable(answer, ["num_prompt_tokens", "lengths", "block_size"])
-    if complaint:
-        raise Wrong(complaint)
+    check_callable(answer, "num_prompt_tokens", "lengths", "block_size")
     found, fault = [], ""
     for number in range(12):
         block_size = 2 + chance.below(15)

@@ -6,8 +6,7 @@ from math import ceil
 from typing import Any, NamedTuple
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Score, Seen, Wrong
-from kvlib.grading.raised import uncallable
+from kvlib.grading.exercise import Score, Seen, check_callable
 from kvlib.shown import shown
 from kvlib.sizing import GiB
 
@@ -37,8 +36,7 @@ class Service(NamedTuple):
 
 def planned(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     """Services, of which some fit on no card; a plan is right if it holds, and the smaller the card, the better."""
-    if why := uncallable(answer, Service._fields):
-        raise Wrong(f"{why}.")
+    check_callable(answer, *Service._fields)
     outcomes, faults, used, best = [], [], 0, 0
     for _ in range(NUM_SERVICES):
         service = _drawn(chance)

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from kvlib.chance import Chance
-from kvlib.grading.exercise import Exercise, Exercises, Seen, Wrong
+from kvlib.grading.exercise import Exercise, Exercises, Seen, Wrong, check_callable
 from kvlib.grading.exercises.recognised import Case, fault_in
-from kvlib.grading.raised import uncallable
 
 BLOCKS = (
     "gpu_bytes",
@@ -22,7 +21,7 @@ BLOCKS = (
 
 
 def _blocks(answer: Any, chance: Chance) -> Iterator[Seen]:
-    _callable(answer, BLOCKS)
+    check_callable(answer, *BLOCKS)
     cases = []
     for _ in range(8):
         gpu_gib, percent = (16, 24, 40, 80)[chance.below(4)], 80 + chance.below(16)
@@ -63,7 +62,7 @@ def _fitting(
 
 
 def _usage(answer: Any, chance: Chance) -> Iterator[Seen]:
-    _callable(answer, ("num_tokens", "num_shared_tokens", "num_gpu_blocks", "block_size"))
+    check_callable(answer, "num_tokens", "num_shared_tokens", "num_gpu_blocks", "block_size")
     cases = []
     for number in range(8):
         block = 4 << chance.below(3)
@@ -102,7 +101,7 @@ def _in_use(given: float, tokens: list[int], shared: int, blocks: int, block: in
 
 
 def _hits(answer: Any, chance: Chance) -> Iterator[Seen]:
-    _callable(answer, ("admissions", "block_size"))
+    check_callable(answer, "admissions", "block_size")
     cases = []
     for _ in range(8):
         block = 4 << chance.below(3)
@@ -138,11 +137,6 @@ def _looked_up(given: tuple[int, int], admissions: list[tuple[int, int, bool]], 
 def _admission(chance: Chance, block: int) -> tuple[int, int, bool]:
     num_tokens = 1 + chance.below(6 * block)
     return num_tokens, chance.below(num_tokens + 1), chance.below(3) == 0
-
-
-def _callable(answer: Any, names: tuple[str, ...]) -> None:
-    if fault := uncallable(answer, names):
-        raise Wrong(fault)
 
 
 def _count(given: Any) -> int:
