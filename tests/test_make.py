@@ -255,10 +255,12 @@ def test_a_failing_build_shows_its_warnings_and_tracebacks_without_the_noise(mak
         ("book/file", False),
         ("kvlib/file", False),
         ("data/file", False),
+        ("labs/01-lab.md", False),
         ("_toc.yml", False),
         ("requirements.txt", False),
         ("book/.ipynb_checkpoints/file", True),
         ("kvlib/__pycache__/file", True),
+        ("labs/01-lab.ipynb", True),
         ("README.md", True),
     ],
 )
