@@ -25,6 +25,9 @@ STEPS = (
 )
 """One to 128 requests on the places of five cards. A context of 2,000 tokens has room for seven splits, not eight."""
 
+TOO_SHORT = (8, 80, 300)
+"""A step whose context cannot be split, though nine tenths of the places are idle."""
+
 LAUNCHES = (
     (1, 4096, 320, 9.0),
     (1, 4096, 3350, 9.0),
@@ -98,7 +101,7 @@ def _one_of(wrong: Sequence[str], value: float) -> str:
 
 def _fill(answer: Callable[..., Any], chance: Chance) -> Iterator[Seen | Score]:
     drawn = [(1 + chance.below(600), 40 + chance.below(700), 100 + chance.below(30_000)) for _ in range(8)]
-    choices = [_choice(answer, step) for step in (*STEPS, *drawn)]
+    choices = [_choice(answer, step) for step in (*STEPS, TOO_SHORT, *drawn)]
     yield Seen("nine tenths of the best share are at work", [choice.best for choice in choices])
     asked = choices[: len(STEPS)]
     yield Score("splits in all", sum(choice.splits for choice in asked), sum(choice.fewest for choice in asked))

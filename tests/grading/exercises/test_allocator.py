@@ -138,5 +138,5 @@ def test_nonsense_is_wrong_in_words(name, nonsense):
 
 
 def test_an_object_in_place_of_its_class_is_told_so():
-    said = "It is Pool and cannot be called; the check calls answer(num_blocks=...): give the name alone, without brackets."
-    assert words("pool", Pool(3)) == said
+    said = "It is Pool and cannot be called; the check calls answer(num_blocks=...): give the name alone, "
+    assert words("pool", Pool(3)) == f"{said}without brackets."

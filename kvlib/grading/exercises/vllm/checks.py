@@ -106,7 +106,11 @@ def _hits(answer: Any, chance: Chance) -> Iterator[Seen]:
     for _ in range(8):
         block = 4 << chance.below(3)
         admissions = [_admission(chance, block) for _ in range(3 + chance.below(6))]
-        admissions += [(3 * block, 3 * block, False), (2 * block + 1, block + 1, True)]
+        admissions += [
+            (3 * block, 3 * block, False),
+            (2 * block + 1, 2 * block, False),
+            (2 * block + 1, block + 1, True),
+        ]
         given = _pair(answer(admissions=list(admissions), block_size=block))
         cases.append(_looked_up(given, admissions, block))
     law = "hits and queries are counted in tokens, of full blocks, at first admissions"
@@ -114,9 +118,9 @@ def _hits(answer: Any, chance: Chance) -> Iterator[Seen]:
 
 
 def _looked_up(given: tuple[int, int], admissions: list[tuple[int, int, bool]], block: int) -> Case:
-    def counted(resumed: bool = False, last: bool = True, whole: bool = True) -> tuple[int, int]:
+    def counted(resumed: bool = False, computed: int = 1, whole: bool = True) -> tuple[int, int]:
         some = [(count, known) for count, known, again in admissions if resumed or not again]
-        hits = [min(known, count - 1) if last else known for count, known in some]
+        hits = [min(known, count - computed) for count, known in some]
         return sum(hit // block * block if whole else hit for hit in hits), sum(count for count, _ in some)
 
     hits, queries = right = counted()
@@ -126,7 +130,8 @@ def _looked_up(given: tuple[int, int], admissions: list[tuple[int, int, bool]], 
         right,
         {
             "Who returns after a preemption is not counted: it would find its own blocks.": counted(resumed=True),
-            "The last token is always computed, for its logits: a hit ends before it.": counted(last=False),
+            "The last token is always computed, for its logits: a hit ends before it.": counted(computed=0),
+            "Only the last token has to be computed: a hit may end right before it.": counted(computed=2),
             "Only full blocks are found. Round each hit down to them.": counted(whole=False),
             "Hits are counted in tokens, not in blocks.": (hits // block, queries),
             "Hits first, then queries.": (queries, hits),
