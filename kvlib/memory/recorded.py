@@ -5,6 +5,7 @@ A class of its own, so that the plain managers pay nothing for logs that nobody 
 
 from kvlib.errors import BadInput, OutOfBlocks
 from kvlib.events import EventLog
+from kvlib.memory.manager import BlockManager
 from kvlib.memory.pool import BlockPool
 from kvlib.memory.swap import SwapBlockManager
 
@@ -43,13 +44,7 @@ class RecordedBlockManager(SwapBlockManager):
 
     def append_each(self, seq_ids: list) -> list[tuple[int, int] | None]:
         """As BlockManager.append_each; logs what `append` does for each."""
-        copies = []
-        for seq_id in seq_ids:
-            try:
-                copies.append(self.append(seq_id))
-            except OutOfBlocks:
-                break
-        return copies
+        return append_in_turn(self, seq_ids)
 
     def fork(self, parent_id: object, child_id: object, num_blocks: int | None = None) -> None:
         """As BlockManager.fork; logs a share for each block."""
@@ -98,6 +93,17 @@ class RecordedBlockManager(SwapBlockManager):
     def _log_new(self, seq_id: object, start: int) -> None:
         for index, block in enumerate(self.table(seq_id).blocks[start:], start):
             self.log.add("allocate", seq=seq_id, index=index, block=block)
+
+
+def append_in_turn(manager: BlockManager, seq_ids: list) -> list[tuple[int, int] | None]:
+    """`manager.append` for each, up to the first for which no block is left; returns what each returned."""
+    copies = []
+    for seq_id in seq_ids:
+        try:
+            copies.append(manager.append(seq_id))
+        except OutOfBlocks:
+            break
+    return copies
 
 
 class _RecordedPool(BlockPool):

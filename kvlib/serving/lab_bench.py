@@ -29,6 +29,10 @@ from kvlib.serving.lab_memories import LabBlocks, LabRows
 from kvlib.shown import shown
 from kvlib.texts import openings, quatrains
 
+TYPE_CHECKING = False  # a browser's small Python has no collections.abc
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 NUM_SLOTS = 176
 LONGEST = 20  # tokens of a sequence at most: the slots of a row
 SHORTEST_PROMPT, LONGEST_PROMPT = 2, 6
@@ -93,17 +97,7 @@ def run(allocation: int | str, num_sequences: int, seed: int = 0) -> Run:
         raise BadConfig(f"allocation is {shown(allocation)}; choose one of {ALLOCATIONS}")
     to_come = sequences(num_sequences, seed)
     log = EventLog()
-    memory = _memory(allocation, log)
-    readings = []
-    while to_come or memory.is_busy():
-        for sequence in to_come[:ARRIVALS_A_ROUND]:
-            memory.add(sequence.name, sequence.num_prompt_tokens, len(sequence.tokens))
-            log.say(sequence.name, sequence.tokens)
-        del to_come[:ARRIVALS_A_ROUND]
-        memory.write()
-        readings.append(Reading(len(log), len(memory.manager.sequences), memory.num_stored(), memory.num_held()))
-        memory.end()
-    return Run(log, readings)
+    return Run(log, list(rounds(_memory(allocation, log), to_come, log)))
 
 
 def _memory(allocation: int | str, log: EventLog) -> LabBlocks | LabRows:
@@ -130,3 +124,15 @@ def sequences(num_sequences: int, seed: int = 0) -> list[ComingSequence]:
         tokens = texts[number % len(texts)].tokens[:num_tokens]
         drawn.append(ComingSequence(f"s{number + 1}", num_prompt_tokens, tokens))
     return drawn
+
+
+def rounds(memory: LabBlocks | LabRows, to_come: list[ComingSequence], log: EventLog) -> "Iterator[Reading]":
+    """Each round as it is read, until all of `to_come` have come and left; `log` receives what they write."""
+    while to_come or memory.is_busy():
+        for sequence in to_come[:ARRIVALS_A_ROUND]:
+            memory.add(sequence.name, sequence.num_prompt_tokens, len(sequence.tokens))
+            log.say(sequence.name, sequence.tokens)
+        del to_come[:ARRIVALS_A_ROUND]
+        memory.write()
+        yield Reading(len(log), len(memory.manager.sequences), memory.num_stored(), memory.num_held())
+        memory.end()

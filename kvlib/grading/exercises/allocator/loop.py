@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from kvlib.errors import OutOfBlocks
 from kvlib.events import EventLog
 from kvlib.grading.exercise import Wrong
 from kvlib.memory import BlockManager, BlockTable
-from kvlib.serving.lab_bench import ARRIVALS_A_ROUND, NUM_SLOTS, Reading, Run, sequences
+from kvlib.memory.recorded import append_in_turn
+from kvlib.serving.lab_bench import NUM_SLOTS, Run, rounds, sequences
 from kvlib.serving.lab_memories import LabBlocks
 from kvlib.serving.scheduler import Scheduler
 
@@ -23,17 +23,11 @@ def serve(
     """The workload of the lab bench (`kvlib.serving.lab_bench.run`) on the manager that `answer` makes of
     (num_blocks, block_size). `each_round` is called with that manager when a round is stored. Raises Wrong, with how
     many wait, if they wait for ever."""
-    log, to_come, readings = EventLog(), sequences(num_sequences), []
+    log, readings = EventLog(), []
     memory = _Blocks(answer, block_size, log)
-    while to_come or memory.is_busy():
-        for sequence in to_come[:ARRIVALS_A_ROUND]:
-            memory.add(sequence.name, sequence.num_prompt_tokens, len(sequence.tokens))
-            log.say(sequence.name, sequence.tokens)
-        del to_come[:ARRIVALS_A_ROUND]
-        memory.write()
+    for reading in rounds(memory, sequences(num_sequences), log):
+        readings.append(reading)
         each_round(memory.manager.theirs)
-        readings.append(Reading(len(log), len(memory.manager.sequences), memory.num_stored(), memory.num_held()))
-        memory.end()
         if len(readings) == MOST_ROUNDS:
             waiting = len(memory.scheduler.waiting)
             raise Wrong(f"After {MOST_ROUNDS} rounds {waiting} sequences still wait: blocks have not come back.")
@@ -98,13 +92,7 @@ class Driven(BlockManager):
 
     def append_each(self, seq_ids: list) -> list[tuple[int, int] | None]:
         """Append to each in turn, up to the first for which no block is left."""
-        copies = []
-        for seq_id in seq_ids:
-            try:
-                copies.append(self.append(seq_id))
-            except OutOfBlocks:
-                break
-        return copies
+        return append_in_turn(self, seq_ids)
 
     def free(self, seq_id: object) -> None:
         """Let `theirs` free."""
