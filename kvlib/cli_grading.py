@@ -66,6 +66,7 @@ def _grade(options: argparse.Namespace) -> int:
     sandbox = Sandbox("it was not wanted") if options.without_sandbox else Sandbox.find()
     if sandbox.missing and not options.without_sandbox:
         raise BadConfig(f"there is no sandbox here: {sandbox.missing}. {UNPROTECTED}. {ACCEPT}")
+    sandbox.check_hides(options.labs, options.submissions, options.out)
     wanted = {"cell_s": options.cell_seconds, "total_s": options.seconds, "memory_bytes": options.memory}
     limits = Limits(**{name: value for name, value in wanted.items() if value is not None})
     plan = Plan(

@@ -30,7 +30,10 @@ class Answer(NamedTuple):
 
 
 def find(notebook: Notebook, lab: Lab) -> dict[str, Answer]:
-    """The answer to each exercise that has a cell; of several in one way, the last one that says more than the stub."""
+    """The answer to each exercise that has a cell: of those that say more than the stub, one that defines its names.
+
+    Of several, what is found by id goes before tags, and tags before names; of several found alike, the last.
+    """
     owners = {cell.number: name for name in lab.exercises for cell in notebook.cells if _marked(cell, name)}
     given = {cell.source.strip() for cell in lab.cells if cell.role == "code"}
     free = [cell for cell in notebook.cells if cell.number not in owners and cell.source.strip() not in given]
@@ -43,7 +46,7 @@ def find(notebook: Notebook, lab: Lab) -> dict[str, Answer]:
             "by its tags": [cell for cell in own if not _has_id(cell, exercise)],
             "by the names that it defines": [cell for cell in free if names and names <= _defined(cell.source)],
         }
-        answer = _chosen(ways, lab.stub(exercise))
+        answer = _chosen(ways, lab.stub(exercise), names)
         if answer:
             answers[exercise] = answer
     return answers
@@ -61,8 +64,9 @@ def is_unwritten(source: str, stub: str) -> bool:
     return _code(source) in (_code(""), _code(stub))
 
 
-def _chosen(ways: dict[str, list[SubmittedCell]], stub: str) -> Answer | None:
+def _chosen(ways: dict[str, list[SubmittedCell]], stub: str, names: set[str]) -> Answer | None:
     ranked = [(cell, way) for way, cells in ways.items() for cell in reversed(cells)]
+    ranked.sort(key=lambda each: not names <= _defined(each[0].source))
     if not ranked:
         return None
     written = [(cell, way) for cell, way in ranked if not is_unwritten(cell.source, stub)]

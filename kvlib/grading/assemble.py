@@ -12,6 +12,8 @@ from kvlib.grading.labs import Lab
 from kvlib.grading.notebooks import COMPARED, names
 
 ANSWER, SEED = "answer", "seed"
+GIVEN = ("setup", "code")
+"""The roles of cells that learner and grader run as they are."""
 
 
 def assemble(
@@ -28,14 +30,12 @@ def assemble(
     Ids of cells are those of the lab, but the answer's is ANSWER, and that of the cell above the hidden ones SEED.
     """
     cells = list(zip(lab.cells, names(lab.cells)))
-    about = [number for number, (cell, _) in enumerate(cells) if cell.exercise == exercise]
-    before = list(_before(cells[: about[-1]], lab, exercise, answer, own or {}))
+    last = max(number for number, (cell, _) in enumerate(cells) if cell.exercise == exercise)
+    before = list(_before(cells[:last], lab, exercise, answer, own or {}))
     hidden = [
-        _cell(name, cell.source, (expected or {}).get(name, ""))
-        for cell, name in cells
-        if _is(cell, "hidden", exercise)
+        _cell(name, source, (expected or {}).get(name, "")) for name, source in about(lab, exercise, "hidden").items()
     ]
-    checks = [_cell(name, cell.source) for cell, name in cells if _is(cell, "check", exercise)]
+    checks = [_cell(name, source) for name, source in about(lab, exercise, "check").items()]
     return json.dumps(
         {
             "cells": [*before, _cell(SEED, f"SEED = {seed}"), *hidden, *checks],
@@ -46,14 +46,10 @@ def assemble(
     )
 
 
-def hidden_cells(lab: Lab, exercise: str) -> list[str]:
-    """The ids of the hidden cells of an exercise."""
-    return [name for cell, name in zip(lab.cells, names(lab.cells)) if _is(cell, "hidden", exercise)]
-
-
-def check_cells(lab: Lab, exercise: str) -> list[str]:
-    """The ids of the check cells of an exercise."""
-    return [name for cell, name in zip(lab.cells, names(lab.cells)) if _is(cell, "check", exercise)]
+def about(lab: Lab, exercise: str, role: str) -> dict[str, str]:
+    """The sources of the cells of an exercise that have a role, "hidden" or "check", by the cells' ids."""
+    named = zip(names(lab.cells), lab.cells)
+    return {name: cell.source for name, cell in named if (cell.role, cell.exercise) == (role, exercise)}
 
 
 def _before(
@@ -64,12 +60,8 @@ def _before(
             is_asked = cell.exercise == exercise
             model = lab.model(cell.exercise)
             yield _cell(ANSWER, answer) if is_asked else _cell(name, own.get(cell.exercise, model))
-        elif cell.role in ("setup", "code"):
+        elif cell.role in GIVEN:
             yield _cell(name, cell.source)
-
-
-def _is(cell: Cell, role: str, exercise: str) -> bool:
-    return cell.role == role and cell.exercise == exercise
 
 
 def _cell(name: str, source: str, expected: str | None = None) -> dict[str, Any]:

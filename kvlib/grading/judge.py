@@ -9,7 +9,7 @@ from kvlib.grading.run import Ran
 
 STOPPED = "stopped: "
 UNWRITTEN = "stopped: Nothing is written yet"
-MORE = "its values are right, and yet something else was written to stderr or shown"
+MORE = "its values are right, and yet something else was shown"
 LONGEST = 300  # characters of a reason, and of each value in a report
 LONGEST_SAID = 2_000  # characters of what a check says
 
@@ -37,14 +37,12 @@ def judge(ran: Ran, expected: Mapping[str, str], answer: str, checks: list[str])
     said = "\n".join(ran.cells[name].printed.strip() for name in checks if name in ran.cells)
     if all(name in ran.cells and ran.cells[name].outcome == "passed" for name in expected):
         return Result(True, "right", said=_cut(said, LONGEST_SAID))
-    broken = tuple(each for name, text in expected.items() for each in _broken(text, _printed(ran, name)))
+    first: dict[str, Broken] = {}
+    for name, text in expected.items():
+        for each in _broken(text, _printed(ran, name)):
+            first.setdefault(each.law, each)
+    broken = tuple(first.values())
     return Result(False, clean(_reason(ran, expected, answer, broken)), broken, _cut(said, LONGEST_SAID))
-
-
-def raised_a_name(ran: Ran) -> bool:
-    """Whether the answer lacks a name or an attribute: it may be one that the student's own earlier answers have."""
-    words = " ".join(f"{cell.error} {cell.printed}" for cell in ran.cells.values())
-    return "NameError" in words or "AttributeError" in words
 
 
 def clean(text: str) -> str:
@@ -77,7 +75,7 @@ def _reason(ran: Ran, expected: Mapping[str, str], answer: str, broken: tuple[Br
 
 
 def _broken(expected: str, theirs: str) -> Iterator[Broken]:
-    """The laws whose lines differ, up to the line where it stopped; what comes after was not seen."""
+    """The laws of the lines that differ, up to the line where it stopped; what comes after was not seen."""
     lines = theirs.splitlines()
     for ours, line in zip_longest(expected.splitlines(), lines[: expected.count("\n") + 1], fillvalue=""):
         if ours != line:

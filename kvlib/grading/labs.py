@@ -9,6 +9,8 @@ from kvlib.errors import BadLab
 from kvlib.grading.lab import Cell, read
 from kvlib.grading.released import released, without_marks
 
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign)
+
 
 class Lab(NamedTuple):
     """A lab and its name, NN-name. The methods take the NAME of one of its exercises."""
@@ -60,14 +62,19 @@ def chosen(labs: dict[str, Lab], wanted: Sequence[str]) -> dict[str, Lab]:
 
 
 def defined(source: str) -> set[str]:
-    """The names that def, class and assignments at the top level of `source`, which must be Python, bind."""
+    """The names that def, class and assignments at the top level of `source`, which must be Python, bind.
+
+    Under an if, try or with at the top level def and class count as well.
+    """
     return {name for node in ast.parse(source).body for name in _bound(node)}
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
-    elif isinstance(node, ast.Assign | ast.AnnAssign):
+    elif isinstance(node, ast.If | ast.Try | ast.With):
+        yield from (name for each in node.body if not isinstance(each, ASSIGNMENTS) for name in _bound(each))
+    elif isinstance(node, ASSIGNMENTS):
         for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
             yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name) and _is_stored(name))
 

@@ -22,14 +22,14 @@ class Recorder:
         self._notebook = notebook
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Leave the expected texts in this process and nowhere else; take no orders from comments in cells."""
+        """Leave the expected texts in this process alone; take no orders from comments; do not compare stderr."""
         self._notebook.unlink()
         items: list[Any] = session.items
+        for file in {item.parent for item in items}:
+            file.skip_compare += ("stderr",)
         for item in items:
             item.options.update(skip=False, check_exception=False)
-            item.format_output_compare = lambda *_: (
-                None
-            )  # its words for a difference are slow for long texts, and unread
+            item.format_output_compare = _say_nothing
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: Any, call: pytest.CallInfo) -> Generator[None, pytest.TestReport, Any]:
@@ -61,6 +61,10 @@ def use(bounds: Bounds) -> None:
     """From now on nbval's kernels are watched, with these bounds."""
     WatchedKernel.bounds = bounds
     nbval.plugin.RunningKernel = WatchedKernel
+
+
+def _say_nothing(*_: object) -> None:
+    """In place of nbval's words for a difference, which nobody reads and which take long for long texts."""
 
 
 def _error(outputs: Any, raised: BaseException | None) -> str:

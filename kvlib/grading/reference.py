@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from kvlib.errors import BadLab
-from kvlib.grading.assemble import ANSWER, assemble, hidden_cells
+from kvlib.grading.assemble import ANSWER, about, assemble
 from kvlib.grading.judge import STOPPED, judge
 from kvlib.grading.labs import Lab
 from kvlib.grading.run import Ran
@@ -18,19 +18,13 @@ def reference(lab: Lab, exercise: str, seed: int, run: Runner) -> Mapping[str, s
     The model answer runs twice, and nbval has to find the same the second time. Raises BadLab, with the reason, where a
     model answer would not get its own mark, so that no student is graded by it.
     """
-    hidden = hidden_cells(lab, exercise)
+    hidden = about(lab, exercise, "hidden")
     if not hidden:
         raise BadLab(f"{lab.name}: no hidden cell is about {exercise}, so no answer can be judged; add one")
     model = lab.model(exercise)
     first = run(assemble(lab, exercise, model, seed))
-    expected = {name: first.cells[name].printed for name in hidden if name in first.cells}
-    wrong = [
-        *(f"{name} prints nothing" for name in hidden if not expected.get(name, "").strip()),
-        *(line for text in expected.values() for line in text.splitlines() if line.startswith(STOPPED)),
-        *(first.cells[name].error for name in (ANSWER, *hidden) if name in first.cells and first.cells[name].error),
-    ]
-    errors = [f"{name} raises {cell.error}" for name, cell in first.cells.items() if cell.error]
-    reason = first.broke_off or ([*errors, *wrong][0] if wrong else "")
+    expected = {name: first.cells[name].printed for name in hidden}
+    reason = first.broke_off or _unusable(first, expected)
     if not reason:
         second = judge(run(assemble(lab, exercise, model, seed, expected)), expected, ANSWER, [])
         reason = "" if second.is_right else f"run a second time, it is {second.reason}"
@@ -39,3 +33,13 @@ def reference(lab: Lab, exercise: str, seed: int, run: Runner) -> Mapping[str, s
             f"{lab.name}: the model answer of {exercise} gets no mark: {reason}. Nobody was graded; mend the lab"
         )
     return expected
+
+
+def _unusable(ran: Ran, printed: Mapping[str, str]) -> str:
+    """Why nothing can be compared with what the hidden cells `printed`, by the first cell that raised; "" if it can."""
+    silent = [f"{name} prints nothing" for name, text in printed.items() if not text.strip()]
+    stopped = [line for text in printed.values() for line in text.splitlines() if line.startswith(STOPPED)]
+    raised = {name: f"{name} raises {cell.error}" for name, cell in ran.cells.items() if cell.error}
+    if not (silent or stopped or raised.keys() & {ANSWER, *printed}):
+        return ""
+    return [*raised.values(), *silent, *stopped][0]

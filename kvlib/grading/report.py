@@ -79,7 +79,7 @@ def _exercise(mark: Mark) -> Iterator[str]:
     yield f"<h3>{_text(mark.exercise)}: {_points([mark])}</h3>"
     yield f"<p>{_sentence(mark.reason)}</p>"
     if mark.result.broken:
-        yield "<p>With numbers drawn for the marks:</p>"
+        yield "<p>With the numbers of the marks and of the check:</p>"
         yield from _laws(mark.result.broken)
     if mark.result.said:
         yield "<p>The check of the lab, with its own numbers, says:</p>"

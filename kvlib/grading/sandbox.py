@@ -20,6 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from kvlib.errors import BadConfig
+
 PROGRAMS = ("unshare", "mount", "umount", "pivot_root", "chroot", "setpriv")
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SETTINGS = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives", "/etc/localtime")
@@ -57,6 +59,17 @@ class Sandbox(NamedTuple):
             said = (tried.stderr.strip().splitlines() or [f"status {tried.returncode}"])[-1]
             return cls(f"a sandbox cannot be made here ({said}); {_remedy()}")
         return cls()
+
+    def check_hides(self, *paths: Path) -> None:
+        """Raises BadConfig if one of `paths`, which may not be there yet, could be read inside."""
+        shown = [] if self.missing else [Path(place) for place in allowed() if not os.path.islink(place)]
+        for path in paths:
+            for place in shown:
+                if place.resolve() in (path.resolve(), *path.resolve().parents):
+                    raise BadConfig(
+                        f"{path} lies in {place}, which answers can read: Python, kvlib or the system is there. "
+                        "Move it elsewhere; if that folder is a virtual environment, make it in a folder of its own"
+                    )
 
     def around(self, command: Sequence[str]) -> list[str]:
         """The command that runs `command` inside, as root of namespaces of its own, until this process ends."""

@@ -27,11 +27,22 @@ def plus(comment):
 
 
 def test_the_id_counts_before_tags_and_tags_before_names(lab):
-    by_name, by_tags, by_id = ("x", "", ()), ("y", "", TAGS), ("z", "answer-total", ())
-    by_name = (plus("name"), "", ())
+    by_name, by_tags, by_id = (plus("name"), "", ()), (plus("tags"), "", TAGS), (plus("id"), "answer-total", ())
     assert found(lab, by_name) == (1, "by the names that it defines", ())
     assert found(lab, by_name, by_tags) == (2, "by its tags", (1,))
     assert found(lab, by_name, by_tags, by_id) == (3, "by its id", (1, 2))
+
+
+@pytest.mark.parametrize("source", ["import math", "def helper(a): ...", "def total(a, b)\n    return a"])
+@pytest.mark.parametrize("tags", [(), TAGS])
+def test_a_cell_that_defines_the_names_counts_before_one_that_does_not(lab, source, tags):
+    marked, other = (source, "answer-total", TAGS), (plus("mine"), "", tags)
+    assert found(lab, marked, other)[::2] == (2, (1,))
+    assert found(lab, other, marked)[::2] == (1, (2,))
+
+
+def test_where_none_defines_the_names_the_id_counts(lab):
+    assert found(lab, ("x = 1", "answer-total", ()), ("x = 2", "", TAGS))[0] == 1
 
 
 def test_of_two_found_alike_the_last_counts(lab):
@@ -70,6 +81,8 @@ def test_a_given_cell_and_another_exercises_answer_are_no_answer(tmp_path):
         "class total: ...",
         "async def total(): ...",
         "%%time\ndef total(a, b): ...",
+        "if True:\n    def total(a, b): ...",
+        "try:\n    with x:\n        class total: ...\nfinally:\n    pass",
     ],
 )
 def test_a_name_can_be_defined_in_many_ways(lab, source):

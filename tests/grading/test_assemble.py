@@ -3,7 +3,7 @@ import json
 import nbformat
 import pytest
 
-from kvlib.grading.assemble import ANSWER, assemble, check_cells, hidden_cells
+from kvlib.grading.assemble import ANSWER, about, assemble
 
 from .small_lab import RIGHT, lab_of
 
@@ -26,8 +26,13 @@ def test_only_what_comes_before_is_run_then_the_seed_the_hidden_cells_and_the_ch
     assert ids(assembled(lab, "total")) == total
     mean = ["setup", "answer-total", "code-1", ANSWER, "seed", "hidden-mean", "check-mean"]
     assert ids(assembled(lab, "mean")) == mean
-    assert hidden_cells(lab, "mean") == ["hidden-mean"]
-    assert check_cells(lab, "mean") == ["check-mean"]
+
+
+@pytest.mark.parametrize("role", ["hidden", "check"])
+def test_the_cells_about_an_exercise_are_known_by_their_role(lab, role):
+    [(name, source)] = about(lab, "mean", role).items()
+    assert name == f"{role}-mean"
+    assert "mean(" in source
 
 
 def test_the_answer_is_the_students_and_earlier_ones_are_the_models(lab):

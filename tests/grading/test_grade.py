@@ -70,7 +70,7 @@ def test_right_answers_get_their_points_and_stubs_none(course):
         ),
         (
             "import sys\ndef total(a, b):\n    return sys._getframe(1).f_locals['expected']",
-            "looks at what calls it, by f_locals; an answer works with what it is given",
+            "looks at what checks it, by f_locals; an answer works with what it is given",
         ),
         (f"{ENDLESS}\ndef total(a, b): ...", "no end after 20 s"),
         ("def total(a, b):\n    raise KeyError(3)", "stopped: KeyError: 3"),
@@ -342,6 +342,16 @@ def test_without_a_sandbox_the_command_refuses_until_it_is_accepted(course, monk
         main(command(course))
     for words in ("no sandbox here: this is no Linux", "can read, change and delete every file", "--without-sandbox"):
         assert words in str(raised.value)
+    assert not (course.folder / "marks").exists()
+
+
+@pytest.mark.parametrize("place", ["labs", "handed in", "marks.csv"])
+def test_the_command_refuses_what_answers_could_read(course, monkeypatch, place):
+    course.hand_in("ada")
+    monkeypatch.setattr(Sandbox, "find", classmethod(lambda cls: cls()))
+    monkeypatch.setattr("kvlib.grading.sandbox.allowed", lambda: [str(course.folder / place)])
+    with pytest.raises(SystemExit, match=rf"{place} lies in .*{place}, which answers can read"):
+        main(command(course))
     assert not (course.folder / "marks").exists()
 
 

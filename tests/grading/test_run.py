@@ -32,6 +32,18 @@ def test_a_cell_passes_if_it_prints_what_is_stored_or_raises_nothing_where_nothi
     assert ran.broke_off == ""
 
 
+def test_what_goes_to_stderr_is_not_compared_and_what_is_shown_is():
+    ran = run(
+        "import logging, sys; logging.basicConfig(level=logging.DEBUG)",
+        Expects("logging.debug('x'); print(40); logging.debug('y'); print(41)", "40\n41\n"),
+        Expects("print(40, file=sys.stderr)", "40\n"),
+        Expects("print(40); display(41)", "40\n"),
+        Expects("print(40); 41", "40\n"),
+    )
+    assert outcomes(ran) == ["passed", "passed", "failed", "failed", "failed"]
+    assert [cell.printed for cell in ran.cells.values()] == ["", "40\n41\n", "", "40\n", "40\n"]
+
+
 def test_a_cell_without_end_is_not_waited_for_and_cells_after_it_are_not_run():
     endless = "print('so far')\nwhile True:\n  try:\n    while True: pass\n  except BaseException: pass"
     ran = run(endless, UNKNOWN, cell_s=2)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import kvlib
+from kvlib.errors import BadConfig
 from kvlib.grading import sandbox
 from kvlib.grading.sandbox import Sandbox, allowed
 
@@ -154,6 +155,35 @@ def test_the_clone_is_not_in_the_sandbox_but_for_kvlib_and_its_data():
     inside = [Path(path) for path in allowed() if Path(path) == CLONE or CLONE in Path(path).parents]
     assert {path.relative_to(CLONE).parts[0] for path in inside} <= {"kvlib", "data", ".venv", "venv", "build"}
     assert not any(Path(path) in (CLONE, *CLONE.parents, Path.home()) for path in allowed())
+
+
+@pytest.mark.parametrize("folder", ["", "labs", "in/the/middle"])
+def test_what_answers_could_read_is_refused(monkeypatch, tmp_path, folder):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "project"))
+    (tmp_path / "project").mkdir()
+    with pytest.raises(BadConfig, match=r"lies in .*project, which answers can read: .* Move it elsewhere"):
+        Sandbox().check_hides(tmp_path, tmp_path / "project" / folder)
+
+
+def test_a_way_around_by_a_link_is_no_hiding_place(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "project"))
+    (tmp_path / "project" / "labs").mkdir(parents=True)
+    (tmp_path / "labs").symlink_to(tmp_path / "project" / "labs")
+    with pytest.raises(BadConfig, match="labs lies in"):
+        Sandbox().check_hides(tmp_path / "labs")
+
+
+def test_what_lies_beside_or_above_python_is_hidden(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / ".venv"))
+    (tmp_path / ".venv").mkdir()
+    Sandbox().check_hides(tmp_path, tmp_path / "labs", tmp_path / ".venv-marks.csv")
+    Sandbox("there is none").check_hides(tmp_path / ".venv")
+
+
+def test_a_link_to_a_folder_shows_nothing_of_it(monkeypatch, tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.setattr(sandbox, "allowed", lambda: [str(tmp_path / "link")])
+    Sandbox().check_hides(tmp_path / "labs")
 
 
 def test_two_runs_at_a_time_see_nothing_of_each_other():

@@ -100,7 +100,7 @@ def output_faked(notebook, target, wrong, **_):
 def hidden_test_by_name(notebook, target, wrong, **_):
     source = (
         "import sys\n\n"
-        "for module in list(sys.modules.values()):\n"
+        "for module in list(vars(sys)['mod' + 'ules'].values()):\n"
         "    if getattr(module, '__name__', '').startswith('kvlib.grading.exercises'):\n"
         "        exec('module.observe = lambda *_: \"all laws hold: 1\"')\n"
         "        exec('module.check = lambda *_: \"right\"')\n"
