@@ -18,16 +18,41 @@ ACCEPT = "If you trust everybody who handed in, or this machine holds nothing el
 
 def add_grading(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the two commands to those of `kvlib`."""
-    command = commands.add_parser("release", help="make what learners get of the labs: no solution, no hidden cell")
+    command = commands.add_parser(
+        "release",
+        help="make what learners get of the labs: no solution, no hidden cell",
+        description="Make a notebook of each lab without its solutions and hidden cells, the same bytes each time. A "
+        "notebook in FOLDER that is not as a release left it is not overwritten: then nothing is written.",
+    )
     command.add_argument("labs", type=Path, metavar="LABS", help="the folder of the labs, as text")
     command.add_argument("--out", type=Path, metavar="FOLDER", required=True, help="where the notebooks go")
     command.set_defaults(run=partial(_checked, _release))
-    command = commands.add_parser("grade", help="grade the notebooks that were handed in")
-    command.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder with a folder a student in it")
-    command.add_argument("--out", type=Path, metavar="FILE.csv", required=True, help="where the marks go")
+    command = commands.add_parser(
+        "grade",
+        help="grade the notebooks that were handed in",
+        description="Run each answer in a sandbox and write the marks, with a reason for each. If this is stopped, the "
+        "same command goes on where it was.",
+    )
+    command.add_argument(
+        "submissions",
+        type=Path,
+        metavar="SUBMISSIONS",
+        help="a folder with a folder for each student, or with files that have student and lab in their names",
+    )
+    command.add_argument(
+        "--out",
+        type=Path,
+        metavar="FILE.csv",
+        required=True,
+        help="where the marks go; reports and what is kept on the way go to the folder FILE beside it",
+    )
     command.add_argument("--labs", type=Path, metavar="FOLDER", default=Path("labs"), help="of the labs' text [labs]")
     command.add_argument(
-        "--lab", action="append", default=[], metavar="NN", help="only this lab, repeatable [all that were handed in]"
+        "--lab",
+        action="append",
+        default=[],
+        metavar="LAB",
+        help="only the lab of this number or name; repeatable [all]",
     )
     command.add_argument("--jobs", type=whole_number(1), metavar="N", help="files at once [every core]")
     command.add_argument("--seed", type=whole_number(0), metavar="N", help="what answers are tried with [a secret one]")

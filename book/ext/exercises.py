@@ -13,7 +13,8 @@ from sphinx.application import Sphinx
 
 import kvlib
 from kvlib.grading.lab import Cell, read
-from kvlib.grading.notebooks import as_notebook
+from kvlib.grading.labs import read_labs
+from kvlib.grading.notebooks import learners
 from kvlib.grading.released import released, without_marks
 
 LABS = Path(kvlib.__file__).parents[1] / "labs"
@@ -65,9 +66,8 @@ def write_notebooks(app: Sphinx) -> None:
     """Put the learners' notebooks where the site's other files come from."""
     folder = Path(app.doctreedir) / "learners"
     (folder / "notebooks").mkdir(parents=True, exist_ok=True)
-    for lab in sorted(LABS.glob("[0-9][0-9]-*.md")):
-        notebook = as_notebook(released(read(lab)), lab.stem)
-        (folder / "notebooks" / f"{lab.stem}.ipynb").write_text(notebook, encoding="utf-8")
+    for name, lab in read_labs(LABS).items():
+        (folder / "notebooks" / f"{name}.ipynb").write_text(learners(lab), encoding="utf-8")
     app.config.html_static_path.append(str(folder))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from kvlib.grading.lab import Cell
 from kvlib.grading.labs import Lab
-from kvlib.grading.notebooks import COMPARED, names
+from kvlib.grading.notebooks import COMPARED, KERNEL, names
 
 ANSWER, SEED = "answer", "seed"
 GIVEN = ("setup", "code")
@@ -39,7 +39,7 @@ def assemble(
     return json.dumps(
         {
             "cells": [*before, _cell(SEED, f"SEED = {seed}"), *hidden, *checks],
-            "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
+            "metadata": {"kernelspec": KERNEL},
             "nbformat": 4,
             "nbformat_minor": 5,
         }

@@ -124,6 +124,10 @@ def _check(plan: Plan) -> None:
         raise BadConfig(f"the marks would go to {plan.out}; give a name that ends in .csv")
     if not plan.out.absolute().parent.is_dir():
         raise BadConfig(f"the marks would go to {plan.out}, and there is no folder {plan.out.parent}; make it first")
+    if plan.out.is_dir():
+        raise BadConfig(f"the marks would go to {plan.out}, which is a folder; give the name of a file")
+    if plan.folder.exists() and not plan.folder.is_dir():
+        raise BadConfig(f"the reports would go to the folder {plan.folder}, which is a file; give another name")
     if plan.submissions.resolve() in plan.out.resolve().parents:
         raise BadConfig(f"the marks would go to {plan.out}, among what was handed in; give a place outside of it")
 

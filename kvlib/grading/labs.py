@@ -54,11 +54,15 @@ def read_labs(folder: Path) -> dict[str, Lab]:
 
 
 def chosen(labs: dict[str, Lab], wanted: Sequence[str]) -> dict[str, Lab]:
-    """The labs whose names, or whose two digits, are `wanted`; all if none is. Raises BadLab for an unknown one."""
+    """The labs whose names, or whose numbers, are `wanted`; all if none is. Raises BadLab for an unknown one."""
     for name in wanted:
-        if not any(name in (lab, lab[:2]) for lab in labs):
-            raise BadLab(f"no lab is called {name}; known are {', '.join(labs)}, and their numbers alone")
-    return {name: lab for name, lab in labs.items() if not wanted or name in wanted or name[:2] in wanted}
+        if not any(_is_called(lab, name) for lab in labs):
+            raise BadLab(f"no lab is called {name}; known are {', '.join(labs)}, and their numbers alone, as 3 or 03")
+    return {lab: labs[lab] for lab in labs if not wanted or any(_is_called(lab, name) for name in wanted)}
+
+
+def _is_called(lab: str, name: str) -> bool:
+    return name == lab or (name.isdecimal() and int(name) == int(lab[:2]))
 
 
 def defined(source: str) -> set[str]:

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kvlib.errors import BadLab, KvlibError, MissingPackage
-from kvlib.grading.lab import Cell, read
+from kvlib.errors import KvlibError, MissingPackage
+from kvlib.grading.lab import Cell
+from kvlib.grading.labs import Lab, read_labs
 from kvlib.grading.released import released
 
 try:
@@ -19,6 +20,7 @@ except ImportError as error:
     raise MissingPackage("notebooks are written with nbformat; in the clone, run: pip install '.[labs]'") from error
 
 COMPARED = "nbval-check-output"
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def write_notebooks(folder: Path) -> list[Path]:
@@ -26,13 +28,15 @@ def write_notebooks(folder: Path) -> list[Path]:
 
     Raises BadLab, and writes nothing, if one of the labs cannot be read or there is none.
     """
-    labs = sorted(folder.glob("[0-9][0-9]-*.md"))
-    if not labs:
-        raise BadLab(f"{folder} has no lab; a lab is a file whose name begins with two digits and ends in .md")
-    notebooks = {lab.with_suffix(".ipynb"): as_notebook(released(read(lab)), lab.stem) for lab in labs}
+    notebooks = {folder / f"{name}.ipynb": learners(lab) for name, lab in read_labs(folder).items()}
     for path, text in notebooks.items():
         path.write_text(text, encoding="utf-8", newline="\n")
     return list(notebooks)
+
+
+def learners(lab: Lab) -> str:
+    """The text of the notebook that a learner gets."""
+    return as_notebook(released(lab.cells), lab.name)
 
 
 def as_notebook(cells: Sequence[Cell], lab: str) -> str:
@@ -40,7 +44,7 @@ def as_notebook(cells: Sequence[Cell], lab: str) -> str:
     notebook = nbformat.v4.new_notebook(
         cells=[_notebook_cell(cell, name) for cell, name in zip(cells, names(cells))],
         metadata={
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "kernelspec": KERNEL,
             "kvlib": {"lab": lab},
             "language_info": {"name": "python"},
         },

@@ -30,7 +30,8 @@ def reference(lab: Lab, exercise: str, seed: int, run: Runner) -> Mapping[str, s
         reason = "" if second.is_right else f"run a second time, it is {second.reason}"
     if reason:
         raise BadLab(
-            f"{lab.name}: the model answer of {exercise} gets no mark: {reason}. Nobody was graded; mend the lab"
+            f"{lab.name}: the model answer of {exercise} gets no mark: {reason}. Nobody was graded. Mend the lab, or "
+            "allow an exercise more by --seconds, --cell-seconds or --memory"
         )
     return expected
 

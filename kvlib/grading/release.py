@@ -10,8 +10,7 @@ from typing import NamedTuple
 from kvlib.errors import BadInput, BadLab
 from kvlib.grading.given_away import given_away
 from kvlib.grading.labs import Lab, read_labs
-from kvlib.grading.notebooks import as_notebook
-from kvlib.grading.released import released
+from kvlib.grading.notebooks import learners
 from kvlib.grading.whole_file import write_whole
 
 TUTOR = "AGENTS.md"
@@ -54,7 +53,7 @@ def release(labs: Path, out: Path) -> Release:
     if out.resolve() == labs.resolve():
         raise BadInput(f"{out} is the folder of the labs themselves; release into another one")
     known = read_labs(labs).values()
-    texts = {f"{lab.name}.ipynb": _learners(lab).encode() for lab in known}
+    texts = {f"{lab.name}.ipynb": _checked(lab).encode() for lab in known}
     texts["README.md"] = _README.format(rows="\n".join(map(_row, known))).encode()
     if (labs / TUTOR).is_file():
         texts[TUTOR] = (labs / TUTOR).read_bytes()
@@ -65,7 +64,8 @@ def release(labs: Path, out: Path) -> Release:
     if changed:
         raise BadInput(
             f"not as a release left it, so perhaps somebody's work: {', '.join(changed)}. Nothing was written; move "
-            "what you want to keep to another place, or release into another folder"
+            f"what you want to keep to another place, or release into another folder. The file {RECORD} tells what "
+            "releases wrote; without it every notebook that differs counts as work"
         )
     out.mkdir(parents=True, exist_ok=True)
     record |= {_line(name, text) for name, text in texts.items()}
@@ -81,8 +81,8 @@ def as_text(done: Release) -> str:
     return "\n".join([*lines, f"{len(done.unchanged)} as they were"] if done.unchanged else lines)
 
 
-def _learners(lab: Lab) -> str:
-    notebook = as_notebook(released(lab.cells), lab.name)
+def _checked(lab: Lab) -> str:
+    notebook = learners(lab)
     line = given_away(lab, notebook)
     if line:
         raise BadLab(

@@ -4,7 +4,7 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from kvlib.grading.labs import Lab
 from kvlib.grading.submitted import Notebook, Unusable, parse, read_bytes
 
 SUFFIX = ".ipynb"
-LEFT_BY_A_PROGRAM = (".", "__MACOSX")
+LEFT_BY_A_PROGRAM = (".", "__MACOSX", "Thumbs.db", "desktop.ini")
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,35 +31,44 @@ class Submission:
 
 
 class Collected(NamedTuple):
-    """All that was handed in, in order, and all students, also those without a notebook."""
+    """All that was handed in, in order, all students, also those without a notebook, and files that are nobody's."""
 
     submissions: list[Submission]
     students: list[str]
+    strays: Sequence[str] = ()
 
 
 def collect(folder: Path, labs: dict[str, Lab]) -> Collected:
     """What is in `folder`. Raises BadInput if that is no folder, or nothing is in it."""
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder; give the one that holds what was handed in")
-    owners = _owners(folder, labs)
+    owners, strays = _owners(folder, labs)
     if not owners:
         raise BadInput(f"{folder} holds no folder of a student and no notebook; give the one with what was handed in")
     submissions = [_opened(student, path, folder, labs) for student, paths in owners.items() for path in paths]
-    return Collected(sorted(submissions, key=lambda each: (each.student, each.lab, each.file)), sorted(owners))
+    submissions.sort(key=lambda each: (each.student, each.lab, each.file))
+    return Collected(submissions, sorted(owners), [_shown(str(path.relative_to(folder))) for path in strays])
 
 
-def _owners(folder: Path, labs: Collection[str]) -> dict[str, list[Path]]:
-    """The notebooks of each student. A folder with the name of a lab holds students, as `folder` does."""
+def _owners(folder: Path, labs: Collection[str]) -> tuple[dict[str, list[Path]], list[Path]]:
+    """The notebooks of each student, and other files. A folder with the name of a lab holds students, as `folder` does.
+
+    A file that is no notebook and has the name of a lab in its own is somebody's all the same.
+    """
     owners: dict[str, list[Path]] = {}
+    strays = []
     for root in [folder, *(path for path in _entries(folder) if _is_folder(path) and path.name in labs)]:
         for path in _entries(root):
             if path.name in labs and _is_folder(path):
                 continue
-            if path.suffix.lower() == SUFFIX and not _is_folder(path):
-                owners.setdefault(_of_file(path.stem, labs) or _shown(folder.resolve().name), []).append(path)
-            elif path.is_dir():
+            is_notebook = path.suffix.lower() == SUFFIX and not _is_folder(path)
+            if path.is_dir() and not is_notebook:
                 owners.setdefault(_of_folder(path.name), []).extend(_notebooks(path))
-    return owners
+            elif is_notebook or _named(path.stem, labs):
+                owners.setdefault(_of_file(path.stem, labs) or _shown(folder.resolve().name), []).append(path)
+            else:
+                strays.append(path)
+    return owners, strays
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -71,15 +80,21 @@ def _is_folder(path: Path) -> bool:
 
 
 def _notebooks(path: Path) -> list[Path]:
-    """The notebooks in a student's folder and below it, and the links in place of folders, which are not followed."""
+    """The notebooks in a student's folder and below it, and the links in place of folders, which are not followed.
+
+    If there is none of them, what else lies there.
+    """
     if path.is_symlink():
         return [path]
-    found = []
+    found: list[Path] = []
+    others: list[Path] = []
     for folder, folders, files in os.walk(path):
         folders[:] = [name for name in folders if not name.startswith(LEFT_BY_A_PROGRAM)]
         found += [Path(folder, name) for name in folders if Path(folder, name).is_symlink()]
-        found += [Path(folder, name) for name in files if name.lower().endswith(SUFFIX) and not name.startswith(".")]
-    return found
+        for name in files:
+            if not name.startswith(LEFT_BY_A_PROGRAM):
+                (found if name.lower().endswith(SUFFIX) else others).append(Path(folder, name))
+    return found or sorted(others)
 
 
 def _of_folder(name: str) -> str:
@@ -94,7 +109,7 @@ def _of_file(stem: str, labs: Collection[str]) -> str:
     """
     lab = _named(stem, labs)
     at = stem.lower().rindex(lab) if lab else len(stem)
-    before = re.sub(r"(?:_LATE)?(_\d+)_\d+_$", r"\1", stem[:at])
+    before = re.sub(r"^(.+?)(?:_LATE)?(_\d+)_\d+_.*$", r"\1\2", stem[:at])
     after = re.sub(r"(?: ?\(\d+\)|-\d+)$", "", stem[at + len(lab) :])
     return _shown(before.strip(" _-.") or after.strip(" _-."))
 
@@ -108,6 +123,8 @@ def _opened(student: str, path: Path, folder: Path, labs: dict[str, Lab]) -> Sub
     file = _shown(str(path.relative_to(folder)))
     sha256, notebook, problem = "", Notebook([], ""), ""
     try:
+        if path.suffix.lower() != SUFFIX and not path.is_symlink():
+            raise Unusable(f"is no notebook, whose name ends in {SUFFIX}; hand in the notebook itself")
         content = read_bytes(path)
         sha256, notebook = hashlib.sha256(content).hexdigest(), parse(content)
     except Unusable as error:

@@ -58,9 +58,11 @@ def parse(content: bytes) -> Notebook:
         raise Unusable(f"is not readable as a notebook: {str(error)[:100]}") from None
     if not isinstance(notebook, dict) or not ("cells" in notebook or "worksheets" in notebook):
         raise Unusable("is not a notebook: it has no cells")
-    if notebook.get("nbformat", 4) != 4 or not isinstance(notebook.get("cells"), list):
-        version = str(notebook.get("nbformat"))[:20]
+    version = str(notebook.get("nbformat", 4))[:20]
+    if version != "4" or "cells" not in notebook:
         raise Unusable(f"is a notebook of format {version}; open it in JupyterLab, save it and hand it in again")
+    if not isinstance(notebook["cells"], list):
+        raise Unusable("is not a notebook: its cells are no list")
     cells = [_code_cell(number, cell) for number, cell in enumerate(notebook["cells"], 1) if _is_code(cell)]
     if not cells:
         raise Unusable("has no code cell")

@@ -1,11 +1,14 @@
 """What `kvlib grade` says at its end: how many, how good, how long, and what an instructor should look at."""
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from kvlib.grading.grade import Graded, Plan
 from kvlib.grading.judge import MORE, clean
 from kvlib.grading.marks import BEST_OF
 from kvlib.grading.one_file import FAILED, IMPORTS, LOOKS
+from kvlib.grading.submissions import Submission
 
 MOST_NAMED = 8
 NO_END = "no end after"
@@ -32,7 +35,9 @@ def as_text(graded: Graded, plan: Plan, warning: str) -> str:
 
 def _to_look_at(graded: Graded) -> Iterator[str]:
     files, marks = graded.collected.submissions, graded.marks
+    yield from _some([f"{name}: no notebook, and no lab in its name, so left out" for name in graded.collected.strays])
     yield from _some([f"{each.student}: {each.file} {each.problem}" for each in files if each.problem])
+    yield from _some(sorted(_perhaps_several(files)))
     for begin in (IMPORTS, LOOKS, FAILED, MORE, NO_END):
         found = [mark for mark in marks if mark.reason.startswith(begin)]
         yield from _some([f"{mark.student}: {mark.exercise} of {mark.lab}: {mark.reason}" for mark in found])
@@ -42,6 +47,20 @@ def _to_look_at(graded: Graded) -> Iterator[str]:
         if BEST_OF in mark.reason
     }
     yield from _some(sorted(several))
+
+
+def _perhaps_several(files: Iterable[Submission]) -> Iterator[str]:
+    """Students of whom folders in their own hold the same lab: it may be that each folder is a student's."""
+    inner: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for each in files:
+        if each.lab and len(parts := Path(each.file).parts) > 2:
+            inner[each.student, each.lab].add(parts[-2])
+    for (student, lab), folders in inner.items():
+        if len(folders) > 1:
+            yield (
+                f"{student}: the folders {' and '.join(sorted(folders))} both hold {lab}; if they are students', grade "
+                "the folder that they are in"
+            )
 
 
 def _some(lines: list[str]) -> Iterator[str]:

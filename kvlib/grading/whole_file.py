@@ -16,7 +16,9 @@ def write_whole(path: Path, text: str, mode: int = FOR_ALL) -> None:
         with open(file, "w", encoding="utf-8", newline="\n") as opened:
             opened.write(text)
         unfinished.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             unfinished.unlink()
+        if isinstance(error, OSError):
+            error.filename = str(path)  # a full disk names no file, and another error the unfinished one
         raise

@@ -285,10 +285,14 @@ def test_a_fault_of_the_grader_is_one_mark_and_is_tried_again(course):
         ("marks", "give a name that ends in .csv"),
         ("nowhere/marks.csv", "and there is no folder"),
         ("handed in/marks.csv", "among what was handed in"),
+        ("folder.csv", "which is a folder"),
+        ("file.csv", "the reports would go to the folder .*file, which is a file"),
     ],
 )
 def test_marks_that_could_not_lie_there_are_refused(course, out, complaint):
     course.hand_in("ada")
+    (course.folder / "folder.csv").mkdir()
+    (course.folder / "file").touch()
     with pytest.raises(BadConfig, match=complaint):
         grade(course.plan(out), StandIn())
 
@@ -297,17 +301,27 @@ def test_the_summary_says_how_many_and_what_to_look_at(course):
     course.hand_in("ada")
     course.hand_in("ada", {"total": "import kvlib"}, "second.ipynb")
     save(course.submissions / "b\nb" / "x.ipynb", b"{")
+    save(course.submissions / "names.txt", b"ada")
     course.hand_in("cy", {"total": ENDLESS})
     text = as_text(grade(course.plan(), StandIn()), course.plan(), "there was no sandbox")
     assert text.startswith("3 students, 4 files, 6 exercises: 2 right; the mean is 1.7 of 5 points; it took ")
     for line in (
         f"marks: {course.folder / 'marks.csv'}",
+        "look at: names.txt: no notebook, and no lab in its name, so left out",
         "look at: b b: b b/x.ipynb is not readable as a notebook: Expecting property name",
         "look at: ada: 01-sums: the best of 2 files: ada/01-sums.ipynb, ada/second.ipynb",
         "look at: cy: total of 01-sums: no end after 20 s",
         "look at: there was no sandbox",
     ):
         assert any(said.startswith(line) for said in text.splitlines()), line
+
+
+def test_folders_in_one_folder_that_may_be_students_are_pointed_at(course):
+    for student in ("eva", "finn"):
+        course.hand_in(f"Week 1/{student}")
+    assert "look at: Week 1: the folders eva and finn both hold 01-sums; if they are students', grade" in as_text(
+        grade(course.plan(), StandIn()), course.plan(), ""
+    )
 
 
 def test_reports_and_junit_lie_beside_the_marks(course):

@@ -47,6 +47,7 @@ def without_names(notebook):
         (f"ada - {NAME} (1).IPYNB", "ada"),
         (f"lovelaceada_LATE_12_345_{NAME}-1.ipynb", "lovelaceada_12"),
         (f"lovelaceada_12_345_{NAME}.ipynb", "lovelaceada_12"),
+        ("lovelaceada_LATE_12_345_my-lab.ipynb", "lovelaceada_12"),
         (f"{NAME}/ada/x.ipynb", "ada"),
         (f"{NAME}/ada.ipynb", "ada"),
         (f"ada_{NAME.upper()}.ipynb", "ada"),
@@ -81,7 +82,8 @@ def test_the_lab_is_known_by_metadata_then_by_name_then_by_answers(folder, labs,
         (b"[1, 2]", "is not a notebook: it has no cells"),
         (b'{"a": 1}', "is not a notebook: it has no cells"),
         (b'{"worksheets": [], "nbformat": 3}', "is a notebook of format 3; open it in JupyterLab, save it"),
-        (b'{"cells": {}, "nbformat": 4}', "is a notebook of format 4"),
+        (b'{"cells": NaN, "nbformat": 4}', "is not a notebook: its cells are no list"),
+        (b'{"cells": [], "nbformat": "4"}', "has no code cell"),
         (b'{"cells": [], "nbformat": 4}', "has no code cell"),
         (b'{"cells": [1, null, {"cell_type": "markdown"}], "nbformat": 4}', "has no code cell"),
         (b" " * (LARGEST + 1), "is larger than 5 MB"),
@@ -133,15 +135,39 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(folder, labs):
 
 def test_what_programs_leave_behind_is_no_submission(folder, labs):
     save(folder / "ada" / f"{NAME}.ipynb", handed_in(labs[NAME]))
-    for left in (f"ada/.ipynb_checkpoints/{NAME}-checkpoint.ipynb", f"__MACOSX/ada/._{NAME}.ipynb", ".DS_Store"):
+    for left in (
+        f"ada/.ipynb_checkpoints/{NAME}-checkpoint.ipynb",
+        f"__MACOSX/ada/._{NAME}.ipynb",
+        ".DS_Store",
+        "bob/Thumbs.db",
+    ):
         save(folder / left, b"x")
     assert collected(folder, labs) == [("ada", NAME, "")]
 
 
 def test_a_student_without_a_notebook_is_still_a_student(folder, labs):
     save(folder / "ada" / f"{NAME}.ipynb", handed_in(labs[NAME]))
-    save(folder / "bob" / "answers.txt", b"42")
-    assert collect(folder, labs).students == ["ada", "bob"]
+    save(folder / "ada" / "notes.txt", b"42")
+    (folder / "bob").mkdir()
+    found = collect(folder, labs)
+    assert found.students == ["ada", "bob"]
+    assert [each.file for each in found.submissions] == [f"ada/{NAME}.ipynb"]
+
+
+@pytest.mark.parametrize("file", [f"bob/{NAME}.zip", f"bob/work/{NAME}.py", f"bob_{NAME}.zip", f"{NAME}_bob.ipynb.txt"])
+def test_what_somebody_handed_in_that_is_no_notebook_is_kept_with_the_reason(folder, labs, file):
+    save(folder / file, b"42")
+    [(student, lab, problem)] = collected(folder, labs)
+    assert (student.removesuffix(".ipynb"), lab) == ("bob", NAME)
+    assert problem.startswith("is no notebook, whose name ends in .ipynb")
+
+
+def test_a_file_that_is_nobodys_is_named(folder, labs):
+    save(folder / "ada" / f"{NAME}.ipynb", handed_in(labs[NAME]))
+    save(folder / "readme.txt", b"42")
+    (folder / "broken").symlink_to("/nowhere")
+    found = collect(folder, labs)
+    assert (found.students, found.strays) == (["ada"], ["broken", "readme.txt"])
 
 
 def test_all_files_of_a_student_are_found(folder, labs):
