@@ -2,7 +2,7 @@
 
 from kvlib.errors import EndlessLoop
 
-MOST_LOOKS = 1_000_000  # in an iteration; the lab's own need no more than 30,000
+MOST_LOOKS = 200_000  # in an iteration; the lab's own need no more than 30,000
 
 
 class Looks:
