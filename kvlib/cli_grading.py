@@ -7,12 +7,14 @@ from pathlib import Path
 
 from kvlib.bench.options import num_bytes, whole_number
 from kvlib.cli_output import report, say
-from kvlib.errors import BadConfig, KvlibError
+from kvlib.errors import BadConfig, CannotRun, KvlibError
 
 UNPROTECTED = (
     "time, output and the memory of a process are limited, and nothing else: what was handed in can read, change and "
     "delete every file that you can, the model answers and the marks too, use the network, and leave programs running"
 )
+KERNEL_BYTES = 500_000_000
+"""About what a kernel takes of its memory limit before it has run a cell."""
 ACCEPT = "If you trust everybody who handed in, or this machine holds nothing else, add --without-sandbox"
 
 
@@ -73,7 +75,7 @@ def _checked(run: Callable[[argparse.Namespace], int], options: argparse.Namespa
     except KvlibError as error:
         raise SystemExit(f"kvlib: {error}") from None
     except OSError as error:
-        raise SystemExit(f"kvlib: {error.filename or 'the folder'}: {error.strerror}") from None
+        raise SystemExit(f"kvlib: {error.filename or 'the system'}: {error.strerror}") from None
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -105,5 +107,13 @@ def _grade(options: argparse.Namespace) -> int:
     )
     warning = f"there was no sandbox: {UNPROTECTED}" if sandbox.missing else ""
     say(warning or "each answer runs in a sandbox, for a few seconds; what is done is kept if this is stopped")
-    graded = grade(plan, partial(run_notebook, limits=limits, sandbox=sandbox), bool(sandbox.missing))
+    try:
+        graded = grade(plan, partial(run_notebook, limits=limits, sandbox=sandbox), bool(sandbox.missing))
+    except CannotRun as error:
+        if limits.memory_bytes >= Limits().memory_bytes:
+            raise
+        raise BadConfig(
+            f"no kernel starts with --memory {limits.memory_bytes:,}, in bytes; a kernel alone takes about "
+            f"{KERNEL_BYTES:,}, and the labs are made for {Limits().memory_bytes:,}. Give it more"
+        ) from error
     return report(as_text(graded, plan, warning))

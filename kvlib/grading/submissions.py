@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kvlib.errors import BadInput
 from kvlib.grading.answers import lab_by_answers
+from kvlib.grading.judge import clean
 from kvlib.grading.labs import Lab
 from kvlib.grading.submitted import Notebook, Unusable, parse, read_bytes
 
@@ -43,11 +44,13 @@ def collect(folder: Path, labs: dict[str, Lab]) -> Collected:
     if not folder.is_dir():
         raise BadInput(f"{folder} is not a folder; give the one that holds what was handed in")
     owners, strays = _owners(folder, labs)
+    others = [_shown(str(path.relative_to(folder))) for path in strays]
     if not owners:
-        raise BadInput(f"{folder} holds no folder of a student and no notebook; give the one with what was handed in")
+        only = f", only {clean(', '.join(others))}" if others else ""
+        raise BadInput(f"{folder} holds no folder of a student and no notebook{only}; give the one with them, unpacked")
     submissions = [_opened(student, path, folder, labs) for student, paths in owners.items() for path in paths]
     submissions.sort(key=lambda each: (each.student, each.lab, each.file))
-    return Collected(submissions, sorted(owners), [_shown(str(path.relative_to(folder))) for path in strays])
+    return Collected(submissions, sorted(owners), others)
 
 
 def _owners(folder: Path, labs: Collection[str]) -> tuple[dict[str, list[Path]], list[Path]]:
@@ -57,7 +60,7 @@ def _owners(folder: Path, labs: Collection[str]) -> tuple[dict[str, list[Path]],
     """
     owners: dict[str, list[Path]] = {}
     strays = []
-    for root in [folder, *(path for path in _entries(folder) if _is_folder(path) and path.name in labs)]:
+    for root in _roots(folder, labs):
         for path in _entries(root):
             if path.name in labs and _is_folder(path):
                 continue
@@ -69,6 +72,11 @@ def _owners(folder: Path, labs: Collection[str]) -> tuple[dict[str, list[Path]],
             else:
                 strays.append(path)
     return owners, strays
+
+
+def _roots(folder: Path, labs: Collection[str]) -> list[Path]:
+    inner = (path for path in _entries(folder) if _is_folder(path) and path.name in labs)
+    return [folder, *(root for path in inner for root in _roots(path, labs))]
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -107,6 +115,7 @@ def _of_file(stem: str, labs: Collection[str]) -> str:
 
     Canvas writes NAME_LATE_12_345_FILE-1 where 12 is the student and 345 the file; browsers add (1) to a second copy.
     """
+    stem = re.sub(rf"\{SUFFIX}$", "", stem, flags=re.IGNORECASE)  # of a notebook that was made a .txt
     lab = _named(stem, labs)
     at = stem.lower().rindex(lab) if lab else len(stem)
     before = re.sub(r"^(.+?)(?:_LATE)?(_\d+)_\d+_.*$", r"\1\2", stem[:at])

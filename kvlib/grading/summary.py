@@ -54,12 +54,13 @@ def _perhaps_several(files: Iterable[Submission]) -> Iterator[str]:
     inner: dict[tuple[str, str], set[str]] = defaultdict(set)
     for each in files:
         if each.lab and len(parts := Path(each.file).parts) > 2:
-            inner[each.student, each.lab].add(parts[-2])
+            inner[each.student, each.lab].add(str(Path(*parts[:-1])))
     for (student, lab), folders in inner.items():
         if len(folders) > 1:
+            named = ", ".join(sorted(folders))
             yield (
-                f"{student}: the folders {' and '.join(sorted(folders))} both hold {lab}; if they are students', grade "
-                "the folder that they are in"
+                f"{student}: each of the folders {named} holds {lab}; if they are students', grade the folder that "
+                "they are in"
             )
 
 

@@ -316,10 +316,12 @@ def test_the_summary_says_how_many_and_what_to_look_at(course):
         assert any(said.startswith(line) for said in text.splitlines()), line
 
 
-def test_folders_in_one_folder_that_may_be_students_are_pointed_at(course):
+@pytest.mark.parametrize("below", ["", "/work"])
+def test_folders_in_one_folder_that_may_be_students_are_pointed_at(course, below):
     for student in ("eva", "finn"):
-        course.hand_in(f"Week 1/{student}")
-    assert "look at: Week 1: the folders eva and finn both hold 01-sums; if they are students', grade" in as_text(
+        course.hand_in(f"Week 1/{student}{below}")
+    folders = f"Week 1/eva{below}, Week 1/finn{below}"
+    assert f"look at: Week 1: each of the folders {folders} holds 01-sums; if they are students', grade" in as_text(
         grade(course.plan(), StandIn()), course.plan(), ""
     )
 
@@ -367,6 +369,27 @@ def test_the_command_refuses_what_answers_could_read(course, monkeypatch, place)
     with pytest.raises(SystemExit, match=rf"{place} lies in .*{place}, which answers can read"):
         main(command(course))
     assert not (course.folder / "marks").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("grade", "a folder for each student, or with files that have student and lab in their names"),
+        ("grade", "the same command goes on where it was"),
+        ("grade", "reports and what is kept on the way go to the folder FILE beside it"),
+        ("release", "not as a release left it is not overwritten: then nothing is written"),
+    ],
+)
+def test_the_help_of_a_command_says_what_it_does(capsys, name, words):
+    with pytest.raises(SystemExit):
+        main([name, "--help"])
+    assert words in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_memory_limit_that_no_kernel_starts_with_is_named(course):
+    course.hand_in("ada")
+    with pytest.raises(SystemExit, match="no kernel starts with --memory 50,000,000, in bytes; a kernel alone takes"):
+        main(command(course, "--without-sandbox", "--memory", "5e7", "--jobs", "1"))
 
 
 def test_the_command_grades_by_nbval_in_a_kernel(course, capsys):

@@ -106,6 +106,14 @@ def test_somebodys_work_is_kept_and_nothing_is_written(labs, tmp_path, name):
     assert content_of(tmp_path / "out") == before
 
 
+def test_without_its_record_a_former_release_counts_as_work_and_the_error_says_so(labs, tmp_path):
+    release(labs, tmp_path / "out")
+    (tmp_path / "out" / ".released").unlink()
+    folder_of_labs(labs, TEXT.replace("What is one and one?", "What is two and two?"))
+    with pytest.raises(BadInput, match=r"or release into another folder. The file \.released tells .* without it"):
+        release(labs, tmp_path / "out")
+
+
 def test_a_release_into_the_folder_of_the_labs_is_refused(labs):
     with pytest.raises(BadInput, match="is the folder of the labs themselves"):
         release(labs, labs)

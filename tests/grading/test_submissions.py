@@ -50,6 +50,7 @@ def without_names(notebook):
         ("lovelaceada_LATE_12_345_my-lab.ipynb", "lovelaceada_12"),
         (f"{NAME}/ada/x.ipynb", "ada"),
         (f"{NAME}/ada.ipynb", "ada"),
+        (f"{NAME}/{NAME}/ada/x.ipynb", "ada"),
         (f"ada_{NAME.upper()}.ipynb", "ada"),
         (f"{NAME}.ipynb", "handed in"),
         (f"李, \"x\" = '1'\n/{NAME}.ipynb", "李, \"x\" = '1'\n"),
@@ -158,7 +159,7 @@ def test_a_student_without_a_notebook_is_still_a_student(folder, labs):
 def test_what_somebody_handed_in_that_is_no_notebook_is_kept_with_the_reason(folder, labs, file):
     save(folder / file, b"42")
     [(student, lab, problem)] = collected(folder, labs)
-    assert (student.removesuffix(".ipynb"), lab) == ("bob", NAME)
+    assert (student, lab) == ("bob", NAME)
     assert problem.startswith("is no notebook, whose name ends in .ipynb")
 
 
@@ -193,4 +194,10 @@ def test_a_folder_without_submissions_is_refused(folder, labs, made):
     if made:
         folder.mkdir()
     with pytest.raises(BadInput, match="give the one"):
+        collect(folder, labs)
+
+
+def test_a_folder_with_nothing_but_an_archive_is_refused_by_its_name(folder, labs):
+    save(folder / "week 1.zip", b"42")
+    with pytest.raises(BadInput, match=r"no notebook, only week 1\.zip; give the one with them, unpacked"):
         collect(folder, labs)
