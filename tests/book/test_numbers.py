@@ -20,7 +20,7 @@ NAMES = [
     r"\b[A-Za-z][\w+./-]*\d[\w+./-]*",  # OPT-13B, fp16, A100, int8, GPT-2, Qwen3-4B, CC-BY-4.0
     r"\b(?:Llama|LLaMA|Falcon|Gemma) \d+(?:\.\d+)?(?: \d+B)?\b",
     r"\b(?:Python|torch|PyTorch|CUDA|Triton|vLLM|SGLang|transformers|Jupyter Book|Apache|CC BY(?:-NC)?) v?\d[\d.]*\b",
-    r"\b(?i:chapters?|sections?|figures?|figs?\.|tables?|equations?|exercises?|appendix|rules?|invariants?) "
+    r"\b(?i:chapters?|labs?|sections?|figures?|figs?\.|tables?|equations?|exercises?|appendix|rules?|invariants?) "
     r"\d[\d.]*[a-f]?(?:(?:, |,? and | to |–)\d[\d.]*[a-f]?)*",
     r"\b\d+B\b",  # a 13B model
     r"\b\d+-bit\b",
@@ -110,7 +110,7 @@ jupytext_version: 1.16
 # 3 · 800 KB a token
 
 OPT-13B in fp16 on an A100 writes {num}`opt-13b-token-bytes`, `2 * 5120 * 40 * 2` in code, as chapter 3 and figure 13a
-say. Chapters 6 and 7 say more. GPT-2, Llama 2 70B,
+say. Chapters 6 and 7 and lab 3 say more. GPT-2, Llama 2 70B,
 Qwen3-4B and a 13B model in int8 are names, and so are Python 3.11 and vLLM 0.32.0.
 See [chapter](03-800-kb.md#part-2), <https://example.org/2>, ![a picture](static/fig-2.svg){width=50%} and
 (Kwon et al. 2023, arXiv 2309.06180) {cite:p}`kwon2023`. A role may break `over 2
