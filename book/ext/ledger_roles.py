@@ -52,7 +52,7 @@ class LedgerTable(SphinxDirective):
         group += [nodes.colspec(colwidth=width) for width in COLUMNS.values()]
         group += nodes.thead("", _row([nodes.paragraph("", name)] for name in COLUMNS))
         group += nodes.tbody("", *(self.number_row(number) for number in ledger.load().values()))
-        return [nodes.table("", group, classes=["ledger", "colwidths-given"])]
+        return [nodes.table("", group, classes=["cards", "ledger", "colwidths-given"])]
 
     def number_row(self, number: ledger.Number) -> nodes.row:
         status = nodes.inline("", number.status, classes=[f"num-{number.status}"])
