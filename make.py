@@ -1,6 +1,6 @@
 """Sets up the book's environment and uses it: `python3 make.py book`, `python3 make.py test [pytest arguments]`.
 
-`python3 make.py labs` makes the notebooks in labs/ from their texts.
+`python3 make.py labs` makes the notebooks in labs/ from their texts, `python3 make.py pdf` the whole book as one PDF.
 
 Standard library only. Everything goes into .venv, which belongs to this file. The code keeps to what Python 3.6
 can read, so that an old Python can still say which one to install.
@@ -22,6 +22,7 @@ VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = str(BIN / "python")
 HTML = ROOT / "_build" / "html"
+PDF = ROOT / "_build" / "kvbook.pdf"
 VERSIONS = ("3.13", "3.12", "3.11")
 RUNNING = "{}.{}".format(*sys.version_info)
 
@@ -48,7 +49,7 @@ NOT_INSTALLED = """The installation did not finish. Run the same command again: 
   no space left:                     3 GB are needed, 8 GB with PyTorch's CUDA build (README.md says more)
 The whole log: {log}"""
 
-NO_CHROMIUM = f"""The tests open the built book in Chromium; none was found and none could be installed.
+NO_CHROMIUM = f"""The book is tested and printed in Chromium; none was found and none could be installed.
   Debian:          sudo apt-get install chromium
   Ubuntu, Fedora:  {PYTHON} -m playwright install --with-deps chromium
   macOS, Windows:  install Chrome, or: {PYTHON} -m playwright install chromium
@@ -280,14 +281,22 @@ def write_labs():
     return run(PYTHON, "-m", "kvlib.grading.notebooks", "labs")
 
 
+def print_pdf():
+    """Prints the built book, made first if it is not there, into one PDF; returns 0 if that could be done."""
+    if not is_built():
+        build()
+    say("Printing every page of the book, about a second each, and joining them: one or two minutes.")
+    return run(PYTHON, str(ROOT / "book" / "pdf.py"), str(HTML), str(PDF), get_chromium())
+
+
 def main(command="", *arguments):
-    if command not in ("book", "test", "labs") or (command != "test" and arguments):
+    if command not in ("book", "test", "labs", "pdf") or (command != "test" and arguments):
         sys.exit(__doc__)
     python, start = find_python(), time.monotonic()
     if python != [sys.executable]:
         return subprocess.call([*python, __file__, command, *arguments])
     install()
-    commands = {"book": build, "test": test, "labs": write_labs}
+    commands = {"book": build, "test": test, "labs": write_labs, "pdf": print_pdf}
     code = commands[command](*arguments)
     say("Took {:.0f} min {:.0f} s.".format(*divmod(time.monotonic() - start, 60)))
     if command == "book" and os.environ.get("SERVE") != "0":

@@ -363,3 +363,15 @@ def test_extra_arguments_go_to_pytest_and_every_failure_is_counted(make, monkeyp
     assert commands[-1][2] == "pytest"
     assert commands[-1][-2:] == ("-k", "sizing")
     assert make.ENVIRONMENT["KVBOOK_CHROMIUM"] == "/usr/bin/chromium"
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_the_pdf_is_printed_from_the_built_book_which_is_built_only_if_it_has_to_be(make, monkeypatch, built):
+    done = []
+    monkeypatch.setattr(make, "is_built", lambda: built)
+    monkeypatch.setattr(make, "build", lambda: done.append("build"))
+    monkeypatch.setattr(make, "get_chromium", lambda: "/usr/bin/chromium")
+    monkeypatch.setattr(make, "run", lambda *command: done.append(command[1:]) or 0)
+    assert make.print_pdf() == 0
+    printing = (str(make.ROOT / "book" / "pdf.py"), str(make.HTML), str(make.PDF), "/usr/bin/chromium")
+    assert done == ([] if built else ["build"]) + [printing]
