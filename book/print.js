@@ -1,5 +1,5 @@
 /** Makes a page ready for paper; returns its title. Its script has run, its style is that of print. */
-() => {
+async () => {
   for (const details of document.querySelectorAll("article details")) {
     const folded = details.closest(".kv-widget") || /^Show the (source|first cell)/.test(details.textContent.trim());
     details.open = !folded;
@@ -8,6 +8,13 @@
   for (const words of document.querySelectorAll("article summary :is(.collapsed, .sd-summary-text)")) {
     words.textContent = words.textContent.replace(/^\s*Show the /, "The ");
   }
+  // A machine that stands at its beginning has nothing in it; it is shown on its way.
+  for (const place of document.querySelectorAll("article .kv-machine input[type=range]")) {
+    if (place.value !== place.min) continue;
+    place.value = Math.round(0.6 * place.max);
+    place.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
   for (const canvas of document.querySelectorAll("article canvas.kv-picture")) {
     const still = new Image();
     still.src = canvas.toDataURL();
