@@ -157,7 +157,7 @@ def pip_progress(line):
 def sources():
     """A digest of everything that the built book depends on."""
     digest = hashlib.sha256(wanted().encode())
-    for pattern in ("_*.yml", "book/**/*", "data/**/*", "kvlib/**/*", "labs/*.md", "labs/*.py"):
+    for pattern in ("_*.yml", "CITATION.cff", "book/**/*", "data/**/*", "kvlib/**/*", "labs/*.md", "labs/*.py"):
         for path in sorted(ROOT.glob(pattern)):
             if path.is_file() and not re.search(r"[\\/](\.|__pycache__)", str(path.relative_to(ROOT))):
                 digest.update(str(path).encode() + path.read_bytes())

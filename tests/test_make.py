@@ -257,6 +257,7 @@ def test_a_failing_build_shows_its_warnings_and_tracebacks_without_the_noise(mak
         ("data/file", False),
         ("labs/01-lab.md", False),
         ("_toc.yml", False),
+        ("CITATION.cff", False),
         ("requirements.txt", False),
         ("book/.ipynb_checkpoints/file", True),
         ("kvlib/__pycache__/file", True),

@@ -12,7 +12,7 @@ from kvlib import ledger
 BOOK = Path(__file__).parents[2] / "book"
 CHAPTERS = sorted(BOOK.glob("*.md"))
 
-CODE = {"code-cell", "code-block", "code", "literalinclude", "math", "raw", "eval-rst", "toctree", "ledger"}
+CODE = {"code-cell", "code-block", "code", "literalinclude", "math", "raw", "eval-rst", "toctree", "ledger", "course"}
 PATHS = {"figure", "image", "include", "glue"}  # directives whose argument is a file or a key
 
 # Digits that belong to a name and state nothing.

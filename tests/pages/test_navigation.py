@@ -72,6 +72,20 @@ def test_search_finds_the_page_by_its_heading(window: Page, site: str, path: str
     expect(window.locator(f'#search-results li a[href*="{path}"]').first).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("words", "chapter"),
+    [("copy on write", "08-sharing"), ("block table", "07-the-block-table"), ("20.4", "01-what"), ("15,728", "04-res")],
+)
+def test_search_finds_the_chapter_that_explains_the_words_or_shows_the_number(
+    window: Page, site: str, words: str, chapter: str
+) -> None:
+    window.goto(site + toc()[0])
+    window.keyboard.press("Control+k")
+    window.locator("#pst-search-dialog input").fill(words)
+    window.keyboard.press("Enter")
+    expect(window.locator(f'#search-results li a[href*="{chapter}"]').first).to_be_visible()
+
+
 def test_theme_button_turns_the_page_dark_and_it_stays_dark(browser: Browser, site: str) -> None:
     desk = browser.new_page(viewport={"width": 1280, "height": 900})
     desk.goto(site + toc()[0])
