@@ -12,7 +12,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 import kvlib
-from kvlib.grading.lab import Cell, read
+from kvlib.grading.lab import FIRST_CELL, Cell, read
 from kvlib.grading.labs import read_labs
 from kvlib.grading.notebooks import learners
 from kvlib.grading.released import released, without_marks
@@ -21,8 +21,9 @@ LABS = Path(kvlib.__file__).parents[1] / "labs"
 HEADER = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n  display_name: Python 3\n---\n"
 NOTEBOOK = (
     '<p><a href="../_static/notebooks/{name}.ipynb" download>Take the notebook along</a> to work on it in JupyterLab '
-    "or Colab. Here the answers are folded.</p>"
+    "or Colab. Here the answers are folded.{colab}</p>"
 )
+COLAB = ' <a href="https://colab.research.google.com/github/{at}/labs/{name}.ipynb">Open in Colab</a>'
 ANSWER = re.compile(r'^```\{code-cell\} python\n:tags: \[answer, "ex:(\w+)"\]\n(.*?)\n```$', re.MULTILINE | re.DOTALL)
 
 
@@ -37,8 +38,9 @@ def as_page(app: Sphinx, name: str, source: list[str]) -> None:
 def parts(cells: list[Cell], name: str) -> Iterator[str]:
     """The page of the lab NN-name, cell by cell, as MyST text."""
     first, *others = cells
+    colab = open_in_colab((LABS / FIRST_CELL).read_text(encoding="utf-8"), name)
     title, _, rest = first.source.partition("\n")
-    yield f"{title}\n\n{NOTEBOOK.format(name=name)}\n{rest}"
+    yield f"{title}\n\n{NOTEBOOK.format(name=name, colab=colab)}\n{rest}"
     for cell in others:
         if cell.kind == "markdown":
             yield f"+++\n\n{cell.source}"
@@ -48,6 +50,12 @@ def parts(cells: list[Cell], name: str) -> Iterator[str]:
             yield folded(cell)
         elif cell.role != "hidden":
             yield code(cell.source)
+
+
+def open_in_colab(first_cell: str, name: str) -> str:
+    """A link to the lab NN-name in Colab, if the first cell's KVLIB says at which address of GitHub kvlib is."""
+    found = re.search(r'^KVLIB = "kvlib @ git\+https://github\.com/(.+?)(?:\.git)?@(.+?)"', first_cell, re.MULTILINE)
+    return COLAB.format(at=f"{found[1]}/blob/{found[2]}", name=name) if found else ""
 
 
 def folded(answer: Cell) -> str:

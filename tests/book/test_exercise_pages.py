@@ -1,6 +1,7 @@
 """Exercises on pages: answers are folded and run, what is hidden stays hidden, the rest of a chapter is as written."""
 
 import importlib.util
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -33,6 +34,21 @@ PAGE = list(extension.parts(CELLS, "01-sums"))
 def test_below_the_title_stands_where_the_notebook_is():
     assert PAGE[0].startswith('# Lab 1 · Sums\n\n<p><a href="../_static/notebooks/01-sums.ipynb" download>')
     assert PAGE[0].endswith("\n\nWhat is a sum?")
+
+
+@pytest.mark.parametrize("ending", ["", ".git"])
+def test_a_lab_opens_in_colab_once_the_first_cell_says_where_kvlib_is(ending):
+    first_cell = extension.LABS.joinpath("first_cell.py").read_text(encoding="utf-8")
+    known = re.sub(
+        '^KVLIB = ".*?"', f'KVLIB = "kvlib @ git+https://github.com/me/book{ending}@v1"', first_cell, flags=re.M
+    )
+    assert known != first_cell
+    link = "https://colab.research.google.com/github/me/book/blob/v1/labs/01-sums.ipynb"
+    assert extension.open_in_colab(known, "01-sums") == f' <a href="{link}">Open in Colab</a>'
+
+
+def test_as_long_as_kvlib_has_no_address_no_lab_leads_to_colab():
+    assert extension.open_in_colab('import x\n\nKVLIB = ""  # "kvlib @ git+https://HOST/NAME@TAG"\n', "01-sums") == ""
 
 
 def test_the_first_cell_and_the_answers_are_folded():
