@@ -7,67 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from kvlib.show.imports import RANK, imports, imports_of_kvlib, part_of, sources
+
 ROOT = Path(__file__).parent.parent
 LIGHT = ["kvlib", "kvlib.memory", "kvlib.serving", "kvlib.events", "kvlib.sizing", "kvlib.ledger", "kvlib.gguf"]
 HEAVY = {"torch", "triton", "numpy", "matplotlib"}
 
-# A part may import the parts on lines above its own; two parts on one line may not import each other.
-ORDER = """
-errors shown
-checks
-chance
-gguf events fields packaged machine native texts
-families
-configs
-sizing
-ledger
-memory
-attention serving
-models
-engine
-bench show
-doctor
-grading
-cli_output
-cli_bench cli_grading
-cli
-__main__
-__init__
-"""
-RANK = {part: rank for rank, line in enumerate(ORDER.split("\n")) for part in line.split()}
 STANDARD_LIBRARY_ONLY = {"errors", "shown", "checks", "chance", "events", "memory", "serving", "texts"}
 OPTIONAL = {"xxhash"}  # imported where it is needed, and only then
 NOT_IN_A_BROWSER = {"dataclasses", "random", "typing", "__future__", "enum"}
 
 
-def name_of(path):
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 2 else parts)
-
-
-MODULES = {name_of(path): path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("kvlib/**/*.py"))}
-
-
-def imports(name, source):
-    """(line, dotted name) of everything that a module's source imports, anywhere in it."""
-    package = name.split(".") if name in packages() else name.split(".")[:-1]
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else []
-            prefix = ".".join([*base, *([node.module] if node.module else [])])
-            yield from ((node.lineno, f"{prefix}.{alias.name}") for alias in node.names)
-
-
-def packages():
-    return {name.rpartition(".")[0] for name in MODULES}
-
-
-def part_of(dotted):
-    """The part that `kvlib.PART...` belongs to; a public name such as kvlib.LLM is `__init__`'s."""
-    first = dotted.split(".")[1] if "." in dotted else "__init__"
-    return first if first in RANK else "__init__"
+MODULES = sources()
 
 
 def upward_imports(name, source):
@@ -75,9 +26,8 @@ def upward_imports(name, source):
     own = part_of(name)
     return [
         f"{name}, line {line}: {own} may not import {dotted}"
-        for line, dotted in imports(name, source)
-        if dotted.split(".")[0] == "kvlib" and dotted != "kvlib.__version__"
-        if part_of(dotted) != own and RANK[part_of(dotted)] >= RANK[own]
+        for line, dotted in imports_of_kvlib(name, source)
+        if RANK[part_of(dotted)] >= RANK[own]
     ]
 
 
@@ -107,7 +57,7 @@ def foreign_syntax(name, source):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_every_module_has_its_place_in_the_order(name):
-    assert name.split(".")[1] in RANK, f"{name} is new: add {name.split('.')[1]} to ORDER in this file"
+    assert name.split(".")[1] in RANK, f"{name} is new: add {name.split('.')[1]} to ORDER in kvlib/show/imports.py"
 
 
 @pytest.mark.parametrize("name", MODULES)
