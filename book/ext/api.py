@@ -108,9 +108,11 @@ def _signature(node: ast.ClassDef | Function, kind: str) -> addnodes.desc_signat
     if isinstance(node, ast.FunctionDef) and node.returns:
         returns = ast.unparse(node.returns)
     if kind not in ("property", "class") or parameters:
-        length = sum(len(each) + 2 for each in [node.name, *parameters, returns])
-        items = (addnodes.desc_parameter("", each) for each in parameters)
-        signature += addnodes.desc_parameterlist("", "", *items, multi_line_parameter_list=length > LONGEST)
+        if sum(len(each) + 2 for each in [node.name, *parameters, returns]) > LONGEST:
+            signature["classes"].append("kv-long")
+        shown = [f"{each}, " for each in parameters[:-1]] + parameters[-1:]
+        items = (nodes.inline("", each, classes=["kv-parameter"]) for each in shown)
+        signature += [addnodes.desc_sig_punctuation("", "("), *items, addnodes.desc_sig_punctuation("", ")")]
     if returns:
         signature += addnodes.desc_returns("", returns)
     return signature
