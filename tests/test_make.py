@@ -88,7 +88,8 @@ def test_what_the_code_imports_is_pinned():
     nodes = [node for tree in trees for node in ast.walk(tree)]
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
-    packages = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - {"kvlib"}
+    own = {"kvlib", *(path.stem for path in ROOT.glob("book/ext/*.py"))}
+    packages = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - own
     distributions = importlib.metadata.packages_distributions()
     assert {canonicalize_name(distributions[package][0]) for package in packages} <= set(PINS)
 
