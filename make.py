@@ -1,6 +1,7 @@
 """Sets up the book's environment and uses it: `python3 make.py book`, `python3 make.py test [pytest arguments]`.
 
 `python3 make.py labs` makes the notebooks in labs/ from their texts, `python3 make.py pdf` the whole book as one PDF.
+`python3 make.py lab` opens JupyterLab on a page that leads to the labs and the chapters.
 
 Standard library only. Everything goes into .venv, which belongs to this file. The code keeps to what Python 3.6
 can read, so that an old Python can still say which one to install.
@@ -289,14 +290,23 @@ def print_pdf():
     return run(PYTHON, str(ROOT / "book" / "pdf.py"), str(HTML), str(PDF), get_chromium())
 
 
+def open_lab():
+    """Opens JupyterLab on its page of labs and chapters; returns when it is stopped. Its settings lie in .venv."""
+    settings = VENV / "jupyter"
+    if run(PYTHON, str(ROOT / "book" / "launcher.py"), str(ROOT), str(settings)) != 0:
+        return 1
+    ENVIRONMENT["JUPYTER_CONFIG_DIR"] = str(settings)
+    return run(PYTHON, "-m", "jupyterlab", "start.ipynb")
+
+
 def main(command="", *arguments):
-    if command not in ("book", "test", "labs", "pdf") or (command != "test" and arguments):
+    if command not in ("book", "test", "labs", "pdf", "lab") or (command != "test" and arguments):
         sys.exit(__doc__)
     python, start = find_python(), time.monotonic()
     if python != [sys.executable]:
         return subprocess.call([*python, __file__, command, *arguments])
     install()
-    commands = {"book": build, "test": test, "labs": write_labs, "pdf": print_pdf}
+    commands = {"book": build, "test": test, "labs": write_labs, "pdf": print_pdf, "lab": open_lab}
     code = commands[command](*arguments)
     say("Took {:.0f} min {:.0f} s.".format(*divmod(time.monotonic() - start, 60)))
     if command == "book" and os.environ.get("SERVE") != "0":
