@@ -296,7 +296,8 @@ def open_lab():
     if run(PYTHON, str(ROOT / "book" / "launcher.py"), str(ROOT), str(settings)) != 0:
         return 1
     ENVIRONMENT["JUPYTER_CONFIG_DIR"] = str(settings)
-    return run(PYTHON, "-m", "jupyterlab", "start.ipynb")
+    is_root = os.name != "nt" and os.geteuid() == 0  # in a container, say; JupyterLab starts there only if told to
+    return run(PYTHON, "-m", "jupyterlab", "start.ipynb", *["--allow-root"] * is_root)
 
 
 def main(command="", *arguments):

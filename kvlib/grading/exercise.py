@@ -158,8 +158,14 @@ def _plain(value: Any) -> Any:
             number = convert(value)
         except (TypeError, ValueError, OverflowError):
             continue
-        return number if isinstance(number, int) else float(f"{number:.6g}")
+        return number if isinstance(number, int) else _rounded(number)
     return f"one {type(value).__name__}"
+
+
+def _rounded(number: float) -> float | int:
+    """To six digits; a whole number as such, since 5.0 is worth 5."""
+    rounded = float(f"{number:.6g}")
+    return int(rounded) if rounded.is_integer() else rounded
 
 
 def _scored(scores: Iterable[Score]) -> str:

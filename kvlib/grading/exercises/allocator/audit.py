@@ -18,7 +18,8 @@ def audit(answer: Any, chance: Chance) -> Iterator[Seen]:
         for _ in range(3):
             num_blocks = 12 + chance.below(9)
             tables, free = _spoilt(name, num_blocks, chance)
-            memory = f"{num_blocks} blocks, A has {tables['A']}, B has {tables['B']}, free are {free}"
+            owned = "".join(f"{seq} has {blocks}, " for seq, blocks in tables.items())
+            memory = f"{num_blocks} blocks, {owned}free are {free}"
             lent = {seq: list(blocks) for seq, blocks in tables.items()}, list(free)
             pair = _sets(called(memory, answer, tables=lent[0], free=lent[1], num_blocks=num_blocks))
             if said := _misplaced(pair, tables, free, num_blocks, why):
@@ -40,6 +41,8 @@ _LAWS = {
     "twice": ("a block twice in one table is in two places", "Its sequence would write over its own tokens"),
     "in use": ("a block in a table and free is in two places", "It may be handed out to another any moment"),
     "free twice": ("a block that is free twice is in two places", "It can be handed out to two"),
+    "thrice": ("a block in three places is in more than one", "Two places are one too many, and so are three"),
+    "nobody": ("a memory of nobody has its blocks too", "There may be no table at all"),
     "both": (
         "a lost block and a shared one do not cancel out",
         "There are as many places as blocks here, and yet one is lost",
@@ -57,6 +60,11 @@ def _spoilt(name: str, num_blocks: int, chance: Chance) -> tuple[dict[str, list[
         (free if chance.below(2) else tables["A"]).pop()
     if name in ("shared", "both"):
         tables["B"].append(tables["A"][0])
+    if name == "thrice":
+        tables["C"] = [tables["A"][0]]
+        free.append(tables["A"][0])
+    if name == "nobody":
+        return {}, blocks[1:]
     if name == "twice":
         tables["A"].append(tables["A"][1])
     if name == "in use":

@@ -9,8 +9,8 @@ from kvlib.memory import BlockManager
 class Compared:
     """A learner's manager and ours, which are asked the same; `lengths` are the tokens of each sequence."""
 
-    def __init__(self, answer: object, chance: Chance) -> None:
-        self.num_blocks, self.size = 10 + chance.below(8), 2 + chance.below(4)
+    def __init__(self, answer: object, chance: Chance, size: int = 0) -> None:
+        self.num_blocks, self.size = 10 + chance.below(8), size or 2 + chance.below(4)
         self.theirs = made(answer, num_blocks=self.num_blocks, block_size=self.size)
         self.ours = BlockManager(self.num_blocks, self.size)
         self.chance = chance

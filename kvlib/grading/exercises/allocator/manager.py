@@ -20,11 +20,12 @@ def manager(answer: object, chance: Chance) -> Iterator[Seen]:
 
 
 def growing(answer: object, chance: Chance) -> Iterator[Seen]:
-    """Sequences come, grow and end."""
-    trial = _Trial(answer, chance)
-    yield from trial.work(appends=70)
-    yield trial.crowd()
-    yield trial.drain()
+    """Sequences come, grow and end; then once more in blocks of one token, which are always full."""
+    for size in (0, 1):
+        trial = _Trial(answer, chance, size)
+        yield from trial.work(appends=70)
+        yield trial.crowd()
+        yield trial.drain()
 
 
 class _Trial(Compared):

@@ -109,6 +109,7 @@ class _Trial:
             ([blocks[0], gone[0]], "a block in use beside one that is free"),
             ([blocks[0], blocks[0]], "one block twice in one call"),
             ([self.num_blocks + 1], "a block that the pool does not have"),
+            ([0], "the null block, which nobody has"),
         ):
             said = f"give_back({given}), {words},"
             if instead := tried(self.pool.give_back, given).instead_of(DoubleFree):
@@ -124,7 +125,7 @@ class _Trial:
         for blocks in self.held:
             self.pool.give_back(list(blocks))
         self.held = []
-        fault = self.miscounted("When everybody has given back") or self.take(self.num_blocks)
+        fault = self.miscounted("When everybody has given back") or self.take(0) or self.take(self.num_blocks)
         return Seen(law, self.num_used, fault)
 
     def miscounted(self, when: str) -> str:

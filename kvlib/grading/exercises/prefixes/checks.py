@@ -20,7 +20,8 @@ def _chain(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     counts, lasts, fault = [], [], ("", "")
     for number in range(8):
         size = 2 + chance.below(5)
-        tokens = [chance.below(50_000) for _ in range(size * (1 + chance.below(5)) + (number % 2) * chance.below(size))]
+        num_full = 1 + chance.below(5) if number < 7 else 0  # the last one is shorter than a block
+        tokens = [chance.below(50_000) for _ in range(size * num_full + (number % 2) * chance.below(size))]
         calls: dict[int, tuple[Any, list]] = {}
         first = chance.below(1000)
 
@@ -74,11 +75,12 @@ def _find(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     check_callable(answer, "keys", "holder", "num_tokens", "block_size")
     found, fault = [], ""
     for number in range(12):
-        size, num_full = 2 + chance.below(6), 3 + chance.below(5)
+        size, num_full = 2 + chance.below(6), 3 + chance.below(5) if number != 10 else 0
         num_tokens = size * num_full + (0 if number % 3 == 0 else 1 + chance.below(size - 1))
         keys = [f"key {chance.below(10**9)}" for _ in range(num_full)]
         gap = num_full if number % 3 < 2 else chance.below(num_full - 1)
-        holder = {key: 10 + chance.below(10**6) for place, key in enumerate(keys) if place != gap}
+        held = [place for place in range(num_full) if place != gap]
+        holder = {keys[place]: 10 + chance.below(10**6) if number else place for place in held}
         before = dict(holder)
         given = answer(keys=list(keys), holder=holder, num_tokens=num_tokens, block_size=size)
         blocks = list(given) if isinstance(given, list | tuple) else given
@@ -87,8 +89,8 @@ def _find(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
         if fault or blocks == right:
             fault = fault or ("" if holder == before else "find has changed what is held. A lookup changes nothing.")
             continue
-        held = ["yes" if key in before else "no" for key in keys]
-        case = f"{num_tokens} tokens in blocks of {size}, held: {', '.join(held)}."
+        said = ["yes" if key in before else "no" for key in keys]
+        case = f"{num_tokens} tokens in blocks of {size}, held: {', '.join(said) or 'nothing'}."
         fault = f"{case} {_misfound(blocks, right, gap < num_full, num_tokens, size)}"
     yield seen(LONGEST, found, fault)
 

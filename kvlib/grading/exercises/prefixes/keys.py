@@ -20,6 +20,7 @@ def key(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     check_callable(answer, "parent", "token_ids")
     parents = [chance.bits().to_bytes(8, "little") * 4 for _ in range(3)]
     blocks = [[1000 + chance.below(40_000) for _ in range(16)] for _ in range(5)]
+    blocks[4][5] = 2**32 - 1  # the largest there is
     contents = [(parents[chance.below(3)], blocks[chance.below(5)]) for _ in range(40)]
     keys = [_made(answer(parent=parent, token_ids=list(block)), "key") for parent, block in contents]
     fault = "" if keys == [answer(parent=parent, token_ids=list(block)) for parent, block in contents] else (
@@ -43,7 +44,7 @@ def _attack(answer: Any, parents: list[bytes], blocks: list[list[int]]) -> str:
             "different keys and values. All of the parent belongs into the key."
         )
     for place in (0, 7, 15):
-        for step, what in ((1, "1"), (256, "256"), (65536, "65,536")):
+        for step, what in ((1, "1"), (256, "256"), (65536, "65,536"), (1 << 24, "16,777,216")):
             larger = [*block[:place], block[place] + step, *block[place + 1 :]]
             if key_of(block) == key_of(larger):
                 return (
@@ -116,6 +117,7 @@ def _confused(answer: Any) -> str:
         ({"adapter": "x", "salt": "y"}, {"adapter": "y", "salt": "x"}, "Each value belongs to its name."),
         ({"salt": "alice"}, {"salt": "alice2"}, "All of a value belongs into it."),
         ({"salt": "Alice"}, {"salt": "alice"}, "Capitals count."),
+        ({"salt": "Zoë"}, {"salt": "Zo"}, "Letters outside of ASCII count, too."),
     ]
     joined = "Put one after the other, they read the same: what a caller writes may look like your separators."
     kinds = [f"{before}{kind}{after}" for kind in ("", "str") for before, after in product(SEPARATORS, SEPARATORS)]

@@ -69,8 +69,8 @@ def _room(answer: Any, chance: Chance) -> Iterator[Seen]:
     check_callable(answer, "stored", "num_free", "block_size")
     cases = []
     for number in range(150):
-        block_size = 2 + chance.below(3)
-        size = 3 + chance.below(2 + min(number, 20) // 2)
+        block_size = 2 + chance.below(3) if number != 3 else 1
+        size = 3 + chance.below(2 + min(number, 20) // 2) if number > 2 else number
         stored = [block_size * chance.below(5) + 1 + chance.below(block_size) for _ in range(size)]
         num_free = chance.below(3)
         mistakes = _makings_of_room(stored, num_free, block_size)

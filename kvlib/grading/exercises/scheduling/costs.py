@@ -17,9 +17,10 @@ def costs(answer: Any, chance: Chance) -> Iterator[Seen]:
     check_all_callable(answer, "check('costs', (swap_s, recompute_s))", SWAP, RECOMPUTE)
     swap, recompute = answer
     cases = []
-    for _ in range(6):
+    for number in range(6):
         block_size, copies, token_bytes = 2 << chance.below(6), 8 + chance.below(90), 512 << chance.below(5)
-        num_tokens = block_size * chance.below(12) + 1 + chance.below(block_size - 1)
+        in_last = block_size if number % 3 == 2 else 1 + chance.below(block_size - 1)
+        num_tokens = block_size * chance.below(12) + in_last
         copy_us, gbps = 1 + chance.below(9), 5 + chance.below(60)
         values = (num_tokens, block_size, copies, token_bytes, copy_us * 1e-6, gbps * 1e9)
         cases.append(_swapping(_seconds(swap(**dict(zip(SWAP, values))), "swap_s"), *values))

@@ -43,7 +43,7 @@ def append(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
 
 def _family(chance: Chance, number: int) -> BlockManager:
     """A prompt, whose last block is full in every third family, and the sequences that were forked from it."""
-    manager = BlockManager(40, 3 + chance.below(4))
+    manager = BlockManager(40, 3 + chance.below(4) if number != 6 else 1)
     rest = 1 + chance.below(manager.block_size - 1) if number % 3 else 0
     manager.admit("0", manager.block_size * (1 + chance.below(3)) + rest)
     for child in range(1, 2 + chance.below(3)):

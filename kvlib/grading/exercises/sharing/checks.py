@@ -87,9 +87,10 @@ def _blocks(answer: Any, chance: Chance) -> Iterator[Seen | Score]:
     check_callable(answer, "num_prompt_tokens", "lengths", "block_size")
     found, fault = [], ""
     for number in range(12):
-        block_size = 2 + chance.below(15)
-        prompt = block_size * (1 + chance.below(4)) + (number % 2) * (1 + chance.below(block_size - 1))
-        lengths = [chance.below(3 * block_size) for _ in range(2 + chance.below(4))]
+        block_size = 2 + chance.below(15) if number != 10 else 1
+        num_full = 1 + chance.below(4) if number != 9 else 0
+        prompt = block_size * num_full + (1 + chance.below(block_size - 1) if number % 2 else 0)
+        lengths = [chance.below(3 * block_size) for _ in range(2 + chance.below(4) if number != 11 else 1)]
         if number % 3 == 0:
             lengths[chance.below(len(lengths))] = 0
         given = answer(num_prompt_tokens=prompt, lengths=list(lengths), block_size=block_size)
