@@ -379,12 +379,15 @@ def test_the_pdf_is_printed_from_the_built_book_which_is_built_only_if_it_has_to
     assert done == ([] if built else ["build"]) + [printing]
 
 
+@pytest.mark.parametrize("user", [0, 1000])
 @pytest.mark.parametrize("written", [True, False])
-def test_jupyterlab_opens_on_its_page_with_settings_of_its_own(make, monkeypatch, written):
+def test_jupyterlab_opens_on_its_page_with_settings_of_its_own(make, monkeypatch, written, user):
     done = []
+    monkeypatch.setattr(make.os, "geteuid", lambda: user, raising=False)
     monkeypatch.setattr(make, "run", lambda *command: done.append(command[1:]) or int(not written))
     monkeypatch.setitem(make.ENVIRONMENT, "JUPYTER_CONFIG_DIR", "the user's own")
     assert make.open_lab() == int(not written)
     assert done[0][1:] == (str(make.ROOT), str(make.VENV / "jupyter"))
-    assert done[1:] == ([("-m", "jupyterlab", "start.ipynb")] if written else [])
+    command = ("-m", "jupyterlab", "start.ipynb", *["--allow-root"] * (user == 0))
+    assert done[1:] == ([command] if written else [])
     assert not written or make.ENVIRONMENT["JUPYTER_CONFIG_DIR"] == str(make.VENV / "jupyter")

@@ -31,7 +31,8 @@ class Course(SphinxDirective):
         table = nodes.container()
         lines = rows(yaml.safe_load("\n".join(self.content)), labs)
         self.state.nested_parse(StringList(list(lines), self.get_source_info()[0]), self.content_offset, table)
-        return table.children
+        table["classes"].append("kv-course")
+        return [table]
 
 
 def rows(weeks: list[dict[str, list[str]]], labs: dict[str, Lab]) -> Iterator[str]:
