@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,12 @@ def test_planted_syntax_that_a_browser_lacks_is_named(source):
 def test_imports_downwards_and_within_a_part_are_allowed():
     source = "from kvlib import __version__\nfrom kvlib.events import EventLog\nfrom . import table\nimport heapq"
     assert upward_imports("kvlib.memory.pool", source) == foreign_imports("kvlib.memory.pool", source) == []
+
+
+def test_every_package_is_installed_with_the_rest():
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    folders = {".".join(path.parent.relative_to(ROOT).parts) for path in ROOT.glob("kvlib/**/__init__.py")}
+    assert sorted(listed) == sorted(folders | {"kvlib.data"})
 
 
 def run(program):
