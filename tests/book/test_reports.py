@@ -1,0 +1,58 @@
+"""The table of reports: what counts as one, and that each page's reports can be found."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "book" / "ext"))
+
+from reports import reports  # noqa: E402
+
+PAGES = sorted([*(ROOT / "book").glob("*.md"), *(ROOT / "labs").glob("[0-9][0-9]-*.md")])
+CONF = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "book" / "ext")!r})
+extensions = ["myst_parser", "reports"]
+html_theme = "basic"
+"""
+
+
+def test_a_report_has_a_short_name_or_a_whole_one() -> None:
+    text = "(vllm#3347, nano-vllm#144; `ROCm/aiter#3498`), &#39; a#b https://example.org/page#12"
+    assert reports(text) == {("vllm-project/vllm", 3347), ("GeeeekExplorer/nano-vllm", 144), ("ROCm/aiter", 3498)}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_repository_of_each_report_is_known(page: Path) -> None:
+    reports(page.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def build(tmp_path: Path):
+    """Build a page with the text and one with the table, warnings as errors."""
+
+    def build(text: str) -> subprocess.CompletedProcess:
+        (tmp_path / "conf.py").write_text(CONF)
+        (tmp_path / "index.md").write_text(f"# One\n\n{text}\n\n```{{toctree}}\ntable\n```\n")
+        (tmp_path / "table.md").write_text("# Table\n\n```{reports}\n```\n")
+        command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"]
+        return subprocess.run([*command, str(tmp_path), str(tmp_path / "out")], capture_output=True, text=True)
+
+    return build
+
+
+def test_a_report_is_a_link_and_so_is_the_page_that_tells_of_it(build, tmp_path: Path) -> None:
+    assert build("Twice: vllm#3347, and again vllm#3347.").stderr == ""
+    table = re.search(r"<tbody>.*</tbody>", (tmp_path / "out/table.html").read_text(), re.DOTALL)[0]
+    assert re.findall(r'href="([^"]+)"', table) == ["https://github.com/vllm-project/vllm/issues/3347", "index.html"]
+    assert re.sub(r"<[^>]+>|\s+", " ", table).split() == ["vllm-project/vllm#3347", "One"]
+
+
+def test_an_unknown_repository_stops_the_build(build) -> None:
+    done = build("As in tensorrt#12.")
+    assert done.returncode != 0
+    assert "tensorrt" in done.stderr
