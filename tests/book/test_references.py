@@ -59,6 +59,16 @@ def test_a_source_says_who_what_and_where(key: str) -> None:
     assert "year" in fields or "shorthand" in fields
 
 
+@pytest.mark.parametrize("kept", ["kvlib", "data"])
+def test_what_code_and_data_name_by_its_number_is_in_the_list(kept: str) -> None:
+    files = [file for file in (ROOT / kept).rglob("*") if file.suffix in (".py", ".json")]
+    named = {
+        found for file in files for found in re.findall(r"arXiv[: ](\d{4}\.\d{5})", file.read_text(encoding="utf-8"))
+    }
+    assert named
+    assert named <= {entry.fields.get("eprint") for entry in sources().values()}
+
+
 def test_no_two_sources_are_named_alike() -> None:
     assert len(NAMES) == len(sources())
 
