@@ -56,7 +56,7 @@ def _grade(
         second = judge(run(assemble(lab, exercise, source, seed, expected, own)), expected, ANSWER, checks)
         if second.is_right:
             return second._replace(note="; ".join(filter(None, (notes, "run with the earlier answers beside it"))))
-    if not result.is_right and "NameError" in result.reason:
+    if not result.is_right and "NameError" in f"{result.reason} {result.said}":
         notes = "; ".join(filter(None, (notes, BESIDE)))
     return result._replace(note=notes)
 

@@ -7,12 +7,14 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-IMPORTERS = {"import_module", "find_spec", "run_module", "run_path"}
+IMPORTERS = {"import_module", "find_spec", "run_module", "run_path", "resolve_name", "locate", "__import__"}
+THEIR_MODULES = {"importlib", "importlib.util", "util", "pkgutil", "pydoc", "runpy"}
+COMPUTED = "a module whose name is computed"
 BUILT_IN = {"__import__", "exec", "eval", "compile"}
 LEADS = {"_getframe", "f_back", "f_globals", "f_locals", "tb_frame", "gi_frame", "cr_frame", "ag_frame"}
 LEADS |= {"_current_frames", "walk_stack", "walk_tb", "getargvalues", "getclosurevars", "settrace", "setprofile"}
 LEADS |= {"__globals__", "__self__", "__func__", "__closure__", "__code__", "_exercises"}
-LEADS |= {"get_objects", "get_referrers", "get_referents"}
+LEADS |= {"get_objects", "get_referrers", "get_referents", "__subclasses__", "attrgetter"}
 """As an attribute or an import these lead to the code that checks an answer. A variable may have such a name."""
 OF_MODULES = {"sys.modules", "sys.*", "inspect.stack", "inspect.trace", "inspect.currentframe", "inspect.*", "gc.*"}
 """These as well; other things have the same names."""
@@ -46,15 +48,26 @@ def _of_kvlib(tree: ast.AST) -> Iterator[str]:
     yield from (full for _, full in imports if full.partition(".")[0] == "kvlib")
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and _is_importer(node.func, imported):
-            for value in (*node.args, *(keyword.value for keyword in node.keywords)):
+            values = [*node.args, *(keyword.value for keyword in node.keywords)]
+            for value in values:
                 if isinstance(value, ast.Constant) and isinstance(value.value, str):
                     yield from re.findall(r"\bkvlib\b(?:\.\w+)*", value.value)
+            if values and not isinstance(values[0], ast.Constant) and _called(node.func, imported)[1] in IMPORTERS:
+                yield COMPUTED
 
 
 def _is_importer(function: ast.expr, imported: Mapping[str, str]) -> bool:
+    owner, name = _called(function, imported)
+    return (name in IMPORTERS and owner in THEIR_MODULES) or (
+        name in BUILT_IN and owner in ("", "builtins", "__builtins__")
+    )
+
+
+def _called(function: ast.expr, imported: Mapping[str, str]) -> tuple[str, str]:
+    """The module and the name of what is called, the module "" where none is named."""
     name = function.id if isinstance(function, ast.Name) else ""
     owner, _, last = (_full_name(function, imported) or imported.get(name, name)).rpartition(".")
-    return last in IMPORTERS or (last in BUILT_IN and owner in ("", "builtins", "__builtins__"))
+    return owner, last
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ from kvlib.grading.labs import Lab
 from kvlib.grading.submitted import Notebook, Unusable, parse, read_bytes
 
 SUFFIX = ".ipynb"
+MOODLES = r"_assignsubmission_[a-z]+_?$"
 LEFT_BY_A_PROGRAM = (".", "__MACOSX", "Thumbs.db", "desktop.ini")
 
 
@@ -107,7 +108,7 @@ def _notebooks(path: Path) -> list[Path]:
 
 def _of_folder(name: str) -> str:
     """Moodle adds what a folder is for."""
-    return _shown(re.sub(r"_assignsubmission_file_?$", "", name))
+    return _shown(re.sub(MOODLES, "", name))
 
 
 def _of_file(stem: str, labs: Collection[str]) -> str:
@@ -120,7 +121,7 @@ def _of_file(stem: str, labs: Collection[str]) -> str:
     at = stem.lower().rindex(lab) if lab else len(stem)
     before = re.sub(r"^(.+?)(?:_LATE)?(_\d+)_\d+_.*$", r"\1\2", stem[:at])
     after = re.sub(r"(?: ?\(\d+\)|-\d+)$", "", stem[at + len(lab) :])
-    return _shown(before.strip(" _-.") or after.strip(" _-."))
+    return _of_folder(before.strip(" _-.") or after.strip(" _-."))
 
 
 def _named(text: str, labs: Collection[str]) -> str:

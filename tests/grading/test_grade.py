@@ -6,7 +6,7 @@ import pytest
 from kvlib.cli import main
 from kvlib.errors import BadConfig, BadLab
 from kvlib.grading.grade import Plan, grade
-from kvlib.grading.run import Limits
+from kvlib.grading.run import Limits, Ran
 from kvlib.grading.sandbox import Sandbox
 from kvlib.grading.summary import as_text
 
@@ -259,6 +259,19 @@ def test_a_lab_whose_model_answer_gets_no_mark_stops_before_anybody_is_graded(co
         grade(course.plan(), StandIn())
     assert complaint in str(raised.value)
     assert not (course.folder / "marks.csv").exists()
+
+
+def test_a_model_answer_that_a_busy_machine_made_slow_is_run_once_more(course):
+    class Busy(StandIn):
+        runs = 0
+
+        def __call__(self, notebook):
+            self.runs += 1
+            return Ran({}, "no end after 20 s") if self.runs == 1 else super().__call__(notebook)
+
+    course.hand_in("ada")
+    grade(course.plan(), Busy())
+    assert course.rows()["ada", "total"] == ("3", "right")
 
 
 def test_a_fault_of_the_grader_is_one_mark_and_is_tried_again(course):

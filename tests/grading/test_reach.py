@@ -17,6 +17,8 @@ from kvlib.grading.reach import forbidden, looks_at_its_check
         "from importlib import import_module as get\nget('kvlib.memory')",
         "import builtins as b\nb.exec('import kvlib.memory')",
         "exec('import kvlib.memory')",
+        "import pkgutil\npkgutil.resolve_name('kvlib.memory:BlockTable')",
+        "from pydoc import locate\nlocate('kvlib.memory')",
     ],
 )
 def test_an_import_of_kvlib_is_seen(source):
@@ -33,6 +35,9 @@ def test_an_import_of_kvlib_is_seen(source):
         "from . import kvlib",
         "import re\nre.compile('kvlib')",
         "from re import compile\ncompile('kvlib')",
+        "def locate(block): ...\nlocate('kvlib')\nlocate(block)",
+        "self.blocks.locate(block)\nx.find_spec(y)",
+        "eval(text)",
     ],
 )
 def test_other_imports_and_words_are_none(source):
@@ -94,3 +99,8 @@ def test_an_answer_that_looks_at_what_checks_it_is_noticed(source, name):
 )
 def test_names_of_ones_own_are_no_look(source):
     assert looks_at_its_check(source) == ""
+
+
+@pytest.mark.parametrize("source", ["import importlib\nimportlib.import_module(name)", "__import__('kv' + 'lib')"])
+def test_an_import_of_a_computed_name_is_seen(source):
+    assert forbidden(source, []) == "a module whose name is computed"

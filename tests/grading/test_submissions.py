@@ -42,6 +42,8 @@ def without_names(notebook):
         (f"ada/{NAME}/{NAME}.ipynb", "ada"),
         ("ada/Untitled 3.ipynb", "ada"),
         (f"Ada Lovelace_123_assignsubmission_file_/{NAME}.ipynb", "Ada Lovelace_123"),
+        (f"Ada Lovelace_123_assignsubmission_onlinetext/{NAME}.ipynb", "Ada Lovelace_123"),
+        (f"Ada Lovelace_123_assignsubmission_file_{NAME}.ipynb", "Ada Lovelace_123"),
         (f"ada_{NAME}.ipynb", "ada"),
         (f"{NAME}_ada.ipynb", "ada"),
         (f"ada - {NAME} (1).IPYNB", "ada"),

@@ -149,7 +149,7 @@ def reads_solutions(notebook, target, wrong, **_):
     source = (
         "from pathlib import Path\n\n"
         "found = []\n"
-        "for top in ('/', '/root', '/home', '/tmp', '/work', '/mnt', '/srv', '/opt', '..', '../..'):\n"
+        "for top in ('/', '/root', '/home', '/tmp', '/mnt', '/srv', '/opt', '..', '../..'):\n"
         "    try:\n"
         "        for folder in [Path(top), *Path(top).glob('*'), *Path(top).glob('*/*')]:\n"
         "            found += [*folder.glob('labs/*.md'), *folder.glob('*.part'), *folder.glob('*/work/*.json')]\n"
