@@ -47,20 +47,18 @@ def _of_kvlib(tree: ast.AST) -> Iterator[str]:
     imported = dict(imports)
     yield from (full for _, full in imports if full.partition(".")[0] == "kvlib")
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _is_importer(node.func, imported):
-            values = [*node.args, *(keyword.value for keyword in node.keywords)]
-            for value in values:
-                if isinstance(value, ast.Constant) and isinstance(value.value, str):
-                    yield from re.findall(r"\bkvlib\b(?:\.\w+)*", value.value)
-            if values and not isinstance(values[0], ast.Constant) and _called(node.func, imported)[1] in IMPORTERS:
-                yield COMPUTED
-
-
-def _is_importer(function: ast.expr, imported: Mapping[str, str]) -> bool:
-    owner, name = _called(function, imported)
-    return (name in IMPORTERS and owner in THEIR_MODULES) or (
-        name in BUILT_IN and owner in ("", "builtins", "__builtins__")
-    )
+        if not isinstance(node, ast.Call):
+            continue
+        owner, name = _called(node.func, imported)
+        is_built_in = name in BUILT_IN and owner in ("", "builtins", "__builtins__")
+        if not is_built_in and (name not in IMPORTERS or owner not in THEIR_MODULES):
+            continue
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        for value in values:
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield from re.findall(r"\bkvlib\b(?:\.\w+)*", value.value)
+        if values and not isinstance(values[0], ast.Constant) and name in IMPORTERS:
+            yield COMPUTED
 
 
 def _called(function: ast.expr, imported: Mapping[str, str]) -> tuple[str, str]:

@@ -22,9 +22,10 @@ def reference(lab: Lab, exercise: str, seed: int, run: Runner) -> Mapping[str, s
     if not hidden:
         raise BadLab(f"{lab.name}: no hidden cell is about {exercise}, so no answer can be judged; add one")
     model = lab.model(exercise)
-    first = run(assemble(lab, exercise, model, seed))
+    notebook = assemble(lab, exercise, model, seed)
+    first = run(notebook)
     if first.broke_off:  # a busy machine makes a right answer slow
-        first = run(assemble(lab, exercise, model, seed))
+        first = run(notebook)
     expected = {name: first.cells[name].printed for name in hidden}
     reason = first.broke_off or _unusable(first, expected)
     if not reason:

@@ -3,14 +3,14 @@
 import ast
 import importlib
 import re
-import subprocess
-import sys
 from html import unescape
 from pathlib import Path
 
 import pytest
 
 from kvlib.show.imports import sources
+
+from . import small_build
 
 BOOK = Path(__file__).parents[2] / "book"
 PAGES = sorted(BOOK.glob("api-*.md"))
@@ -40,18 +40,13 @@ def test_each_module_stands_on_one_page(extension):
     assert sorted(listed) == sorted(expected)
 
 
-CONF = f"""
-import sys
-sys.path.insert(0, {str(BOOK / "ext")!r})
-
+BLOCKED = """
 class Nothing:
     def find_spec(name, path=None, target=None):
         if name.partition(".")[0] in ("torch", "triton", "numpy", "matplotlib"):
-            raise ImportError(f"{{name}} is blocked")
+            raise ImportError(f"{name} is blocked")
 
 sys.meta_path.insert(0, Nothing)
-extensions = ["myst_parser", "api"]
-html_theme = "basic"
 """
 
 
@@ -59,13 +54,12 @@ html_theme = "basic"
 def built(tmp_path_factory):
     """The folder of all pages of the reference, built where torch, Triton and the like are missing."""
     folder = tmp_path_factory.mktemp("api")
-    (folder / "conf.py").write_text(CONF)
     names = "\n".join(page.stem for page in PAGES)
-    (folder / "index.md").write_text(f"# Index\n\n```{{toctree}}\n{names}\n```\n")
-    for page in PAGES:
-        (folder / page.name).write_text(page.read_text())
-    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-n", "-q", "-j", "2"]
-    done = subprocess.run([*command, str(folder), str(folder / "out")], capture_output=True, text=True)
+    pages = {
+        "index.md": f"# Index\n\n```{{toctree}}\n{names}\n```\n",
+        **{page.name: page.read_text() for page in PAGES},
+    }
+    done = small_build.build(folder, "api", pages, "-n", first=BLOCKED)
     assert done.stderr == ""
     return folder / "out"
 

@@ -1,13 +1,14 @@
 """No number is typed into the prose: it comes from the ledger by its id, or from a cell that computes it."""
 
+import functools
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from kvlib import ledger
+
+from . import small_build
 
 BOOK = Path(__file__).parents[2] / "book"
 CHAPTERS = sorted(BOOK.glob("*.md"))
@@ -181,12 +182,6 @@ def test_a_typed_number_is_found_on_its_line(planted, found):
     assert above <= hits[0][0] <= above + planted.count("\n")
 
 
-CONF = f"""
-import sys
-sys.path.insert(0, {str(BOOK / "ext")!r})
-extensions = ["myst_parser", "ledger_roles"]
-html_theme = "basic"
-"""
 PAGES = {
     "index.md": "# Index\n\n```{toctree}\nbook/three\nbook/numbers\n```\n",
     "book/three.md": "# Three\n\nIn all {num}`opt-13b-slots`, that is {num-bare}`opt-13b-blocks` blocks.\n",
@@ -198,16 +193,7 @@ PAGES = {
 def build(tmp_path):
     """Write the pages (a text of None removes one) and build them, warnings as errors, in two processes."""
 
-    def build(pages):
-        (tmp_path / "conf.py").write_text(CONF)
-        for name, text in pages.items():
-            page = tmp_path / name
-            page.parent.mkdir(exist_ok=True)
-            page.unlink(missing_ok=True) if text is None else page.write_text(text)
-        command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-j", "2"]
-        return subprocess.run([*command, str(tmp_path), str(tmp_path / "out")], capture_output=True, text=True)
-
-    return build
+    return functools.partial(small_build.build, tmp_path, "ledger_roles")
 
 
 def row(page, id):

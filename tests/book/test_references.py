@@ -1,10 +1,10 @@
 """The list of references: every source that the book names is in it, once, with a way to find it."""
 
 import re
-import subprocess
 import sys
 from calendar import month_name
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -15,17 +15,12 @@ sys.path.insert(0, str(ROOT / "book" / "ext"))
 
 from references import shown, sources  # noqa: E402
 
+from . import small_build  # noqa: E402
+
 PAGES = sorted([*(ROOT / "book").glob("*.md"), *(ROOT / "labs").glob("*.md"), ROOT / "README.md"])
 NAMES = {shown(entry): key for key, entry in sources().items()}
 AUTHOR_YEAR = re.compile(r"([A-Z][\w-]+(?:, [A-Z]\w+)*(?: and [A-Z]\w+| et al\.| and others)?),? \(?((?:19|20)\d\d)\b")
 NO_AUTHORS = {"SOSP", "Since", *month_name[1:]}
-
-CONF = f"""
-import sys
-sys.path.insert(0, {str(ROOT / "book" / "ext")!r})
-extensions = ["myst_parser", "references"]
-html_theme = "basic"
-"""
 
 page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 source = pytest.mark.parametrize("key", sources())
@@ -90,12 +85,11 @@ def test_authors_are_named_as_in_a_text() -> None:
 def build(tmp_path: Path):
     """Build two pages, of which the first has the text, warnings as errors."""
 
-    def build(text: str) -> subprocess.CompletedProcess:
-        (tmp_path / "conf.py").write_text(CONF)
-        (tmp_path / "index.md").write_text(f"# One\n\n{text}\n\n```{{toctree}}\nlist\n```\n")
-        (tmp_path / "list.md").write_text("# List\n\n```{references}\n```\n")
-        command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"]
-        return subprocess.run([*command, str(tmp_path), str(tmp_path / "out")], capture_output=True, text=True)
+    def build(text: str) -> CompletedProcess:
+        first = f"# One\n\n{text}\n\n```{{toctree}}\nlist\n```\n"
+        return small_build.build(
+            tmp_path, "references", {"index.md": first, "list.md": "# List\n\n```{references}\n```\n"}
+        )
 
     return build
 

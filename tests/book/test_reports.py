@@ -1,9 +1,9 @@
 """The table of reports: what counts as one, and that each page's reports can be found."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -12,13 +12,9 @@ sys.path.insert(0, str(ROOT / "book" / "ext"))
 
 from reports import reports  # noqa: E402
 
+from . import small_build  # noqa: E402
+
 PAGES = sorted([*(ROOT / "book").glob("*.md"), *(ROOT / "labs").glob("[0-9][0-9]-*.md")])
-CONF = f"""
-import sys
-sys.path.insert(0, {str(ROOT / "book" / "ext")!r})
-extensions = ["myst_parser", "reports"]
-html_theme = "basic"
-"""
 
 
 def test_a_report_has_a_short_name_or_a_whole_one() -> None:
@@ -35,12 +31,9 @@ def test_the_repository_of_each_report_is_known(page: Path) -> None:
 def build(tmp_path: Path):
     """Build a page with the text and one with the table, warnings as errors."""
 
-    def build(text: str) -> subprocess.CompletedProcess:
-        (tmp_path / "conf.py").write_text(CONF)
-        (tmp_path / "index.md").write_text(f"# One\n\n{text}\n\n```{{toctree}}\ntable\n```\n")
-        (tmp_path / "table.md").write_text("# Table\n\n```{reports}\n```\n")
-        command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"]
-        return subprocess.run([*command, str(tmp_path), str(tmp_path / "out")], capture_output=True, text=True)
+    def build(text: str) -> CompletedProcess:
+        first = f"# One\n\n{text}\n\n```{{toctree}}\ntable\n```\n"
+        return small_build.build(tmp_path, "reports", {"index.md": first, "table.md": "# Table\n\n```{reports}\n```\n"})
 
     return build
 
